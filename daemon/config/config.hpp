@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole configuration as one plain struct tree with its defaults. Loading, checking and
+// printing are elsewhere; nothing here can fail. Names are those of planed.yaml.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/ip_prefix.hpp"
+#include "net/mac_address.hpp"
+#include "net/time.hpp"
+
+namespace planed {
+
+enum class OnExit : std::uint8_t { Keep, Withdraw };
+enum class ProxyArp : std::uint8_t { Off, Routed, Pvlan };
+enum class UplinksDown : std::uint8_t { Withdraw, Shut };
+enum class NextHopForm : std::uint8_t { Interface, Self };
+enum class RouteType : std::uint8_t { Babel, Openfabric, Table, Sharp };
+enum class Unresolved : std::uint8_t { None, Reject };
+
+struct StaticHost {
+    IpAddress address;
+    std::optional<MacAddress> mac;
+    std::string port;  // Empty: any.
+    bool operator==(const StaticHost&) const = default;
+};
+
+struct InterfaceConfig {
+    std::string name;                // Exact, or a glob (fnmatch(3)).
+    std::vector<IpPrefix> prefixes;  // Empty: the subnets of the interface's own addresses.
+    std::vector<IpPrefix> exclude;   // A bare address is a host prefix.
+    ProxyArp proxy_arp = ProxyArp::Routed;
+    bool proxy_nd = true;
+    bool snoop = true;
+    std::uint32_t max_hosts = 16384;
+    std::vector<StaticHost> hosts;
+    Unresolved unresolved = Unresolved::None;
+    bool operator==(const InterfaceConfig&) const = default;
+};
+
+struct NodeConfig {
+    std::string name;   // Empty: the host name.
+    std::string plane;  // A free label.
+    bool operator==(const NodeConfig&) const = default;
+};
+
+struct LearningConfig {
+    Duration refresh = 30s;
+    Duration probe_interval = 1s;
+    std::uint32_t probe_attempts = 3;
+    bool operator==(const LearningConfig&) const = default;
+};
+
+struct WithdrawDelay {
+    Duration silent = 0s;
+    Duration port_down = 0s;
+    bool operator==(const WithdrawDelay&) const = default;
+};
+
+struct DampingConfig {
+    std::uint32_t max_flaps = 0;  // 0: off.
+    Duration window = 60s;
+    Duration hold = 120s;
+    bool operator==(const DampingConfig&) const = default;
+};
+
+struct MaxWithdraw {
+    std::uint32_t share_percent = 50;
+    std::uint32_t at_least = 16;
+    Duration window = 10s;
+    bool operator==(const MaxWithdraw&) const = default;
+};
+
+struct RoutesConfig {
+    std::uint8_t distance = 5;  // 1..255; must beat eBGP's 20, else the second leaf stays silent.
+    std::uint32_t metric = 0;
+    NextHopForm nexthop = NextHopForm::Interface;
+    std::uint32_t tag = 100;
+    Duration add_delay = 0s;
+    WithdrawDelay withdraw_delay;
+    DampingConfig damping;
+    MaxWithdraw max_withdraw;
+    bool operator==(const RoutesConfig&) const = default;
+};
+
+struct FrrConfig {
+    std::string socket = "/run/frr/zserv.api";
+    std::string release = "auto";  // Or "8.4", "10.3": pins the wire family; the probe must agree.
+    RouteType route_type = RouteType::Babel;
+    Duration stale_time = 15min;
+    bool operator==(const FrrConfig&) const = default;
+};
+
+struct RedisConfig {
+    std::string endpoint = "auto";
+    std::string database_config;
+    bool config_db = false;
+    bool operator==(const RedisConfig&) const = default;
+};
+
+struct TlsConfig {
+    std::string certificate;
+    std::string key;
+    std::string client_ca;
+    bool operator==(const TlsConfig&) const = default;
+};
+
+struct ApiConfig {
+    std::vector<std::string> listen{"unix:/run/planed/planed.sock"};
+    TlsConfig tls;
+    bool operator==(const ApiConfig&) const = default;
+};
+
+struct PluginConfig {
+    std::string path;
+    std::map<std::string, std::string> options;
+    bool operator==(const PluginConfig&) const = default;
+};
+
+struct Config {
+    NodeConfig node;
+    std::string state_dir = "/var/lib/planed";
+    OnExit on_exit = OnExit::Keep;
+    std::vector<InterfaceConfig> interfaces;
+    std::vector<std::string> uplinks;
+    UplinksDown uplinks_down = UplinksDown::Withdraw;
+    LearningConfig learning;
+    RoutesConfig routes;
+    FrrConfig frr;
+    RedisConfig redis;
+    ApiConfig api;
+    std::vector<PluginConfig> plugins;
+    bool operator==(const Config&) const = default;
+};
+
+}  // namespace planed

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that can happen to planed, as one variant. If it is not in here, no decision depends
+// on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/facts.hpp"
+#include "core/route.hpp"
+#include "net/result.hpp"
+
+namespace planed {
+
+struct Config;  // config/config.hpp
+
+/// How we came to know. A notification is in order with all other notifications of its socket; a
+/// dump row may be older than a notification that was read before it, so it never overrules one
+/// (see DumpStarted). A read answers a question about one link, asked a moment ago.
+enum class Source : std::uint8_t { Event, Dump, Read };
+
+struct LinkSeen {
+    Link link;
+    Source source = Source::Event;
+    bool operator==(const LinkSeen&) const = default;
+};
+struct LinkGone {
+    IfIndex link{};
+    bool operator==(const LinkGone&) const = default;
+};
+
+/// An interface's own address with its subnet's length, host bits kept.
+struct AddressSeen {
+    IfIndex link{};
+    IpPrefix address;
+    Source source = Source::Event;
+    bool operator==(const AddressSeen&) const = default;
+};
+struct AddressGone {
+    IfIndex link{};
+    IpPrefix address;
+    bool operator==(const AddressGone&) const = default;
+};
+
+struct NeighborSeen {
+    NeighborKey key;
+    Neighbor neighbor;
+    Source source = Source::Event;
+    bool operator==(const NeighborSeen&) const = default;
+};
+/// RTM_DELNEIGH. `last` is what the message carried: a garbage collected entry still has its state
+/// and MAC, one that died is FAILED without a MAC (net/core/neighbour.c).
+struct NeighborGone {
+    NeighborKey key;
+    Neighbor last;
+    bool operator==(const NeighborGone&) const = default;
+};
+
+struct FdbSeen {
+    FdbKey key;
+    FdbEntry entry;
+    Source source = Source::Event;
+    bool operator==(const FdbSeen&) const = default;
+};
+struct FdbGone {
+    FdbKey key;
+    IfIndex port{};
+    bool operator==(const FdbGone&) const = default;
+};
+
+enum class DumpKind : std::uint8_t { Links, Addresses, Neighbors, Fdb };
+inline constexpr std::size_t kDumpKinds = 4;
+
+/// The rows that follow with Source::Dump belong to this dump, until DumpFinished. What an event
+/// named after DumpStarted is not touched by its rows; what neither named is absent once it
+/// finished.
+struct DumpStarted {
+    DumpKind kind{};
+    bool operator==(const DumpStarted&) const = default;
+};
+/// `complete` false: interrupted or failed; nothing is to be concluded from absence.
+struct DumpFinished {
+    DumpKind kind{};
+    bool complete = false;
+    bool operator==(const DumpFinished&) const = default;
+};
+/// The kernel dropped notifications (ENOBUFS); until the next complete dump of this kind nothing is
+/// withdrawn for absence.
+struct EventsLost {
+    DumpKind kind{};
+    bool operator==(const EventsLost&) const = default;
+};
+
+/// zebra's word on one of our routes (ROUTE_NOTIFY_OWNER). Coalesced, sometimes absent, unnumbered.
+enum class RouteAnswer : std::uint8_t {
+    Installed,
+    Removed,
+    FailedInstall,
+    BetterWon,
+    RemoveFailed
+};
+struct RouteAnswered {
+    RouteKey key;
+    RouteAnswer answer{};
+    bool operator==(const RouteAnswered&) const = default;
+};
+/// A row of zebra's read-back of our own route type.
+struct RouteSeen {
+    RouteKey key;
+    HostRoute route;
+    bool operator==(const RouteSeen&) const = default;
+};
+struct ReadBackFinished {
+    bool operator==(const ReadBackFinished&) const = default;
+};
+
+/// The session with zebra is ready for routes.
+struct ZapiUp {
+    std::string family;               // "A".."D", for people.
+    bool resolves_over_ours = false;  // A and B: a numbered BGP peer must not get a host route.
+    bool operator==(const ZapiUp&) const = default;
+};
+struct ZapiLost {
+    Error why;
+    bool operator==(const ZapiLost&) const = default;
+};
+
+/// A kernel write that was asked for has been acknowledged or refused.
+struct KernelAnswered {
+    std::uint64_t request = 0;  // From the output that asked.
+    std::optional<Error> error;
+    bool operator==(const KernelAnswered&) const = default;
+};
+
+/// From the state file, before anything else: where a MAC was last seen, by names, since indices do
+/// not survive a reboot.
+struct PortRemembered {
+    std::string bridge;
+    VlanId vlan{};
+    MacAddress mac;
+    std::string port;
+    bool operator==(const PortRemembered&) const = default;
+};
+
+struct ConfigChanged {
+    std::shared_ptr<const Config> config;
+    bool operator==(const ConfigChanged&) const = default;
+};
+
+/// The daemon is asked to stop: on_exit decides what becomes of the routes.
+struct StopRequested {
+    bool operator==(const StopRequested&) const = default;
+};
+
+using Input = std::variant<LinkSeen,
+                           LinkGone,
+                           AddressSeen,
+                           AddressGone,
+                           NeighborSeen,
+                           NeighborGone,
+                           FdbSeen,
+                           FdbGone,
+                           DumpStarted,
+                           DumpFinished,
+                           EventsLost,
+                           RouteAnswered,
+                           RouteSeen,
+                           ReadBackFinished,
+                           ZapiUp,
+                           ZapiLost,
+                           KernelAnswered,
+                           PortRemembered,
+                           ConfigChanged,
+                           StopRequested>;
+
+}  // namespace planed

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything the engine can ask for, as one variant. The shell carries each out and reports back as
+// an Input; it decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/facts.hpp"
+#include "core/input.hpp"
+#include "core/route.hpp"
+#include "telemetry/note.hpp"
+
+namespace planed {
+
+/// Ask the kernel for a whole table. Answered by DumpStarted, rows, DumpFinished.
+struct StartDump {
+    DumpKind kind{};
+    bool operator==(const StartDump&) const = default;
+};
+
+/// Ask for these links' state right now: single interfaces, and all ports of these masters.
+/// Answered by LinkSeen (Source::Read) or, where the link is gone, LinkGone.
+struct ReadLinks {
+    std::vector<IfIndex> links;
+    std::vector<IfIndex> masters;
+    bool operator==(const ReadLinks&) const = default;
+};
+
+/// One route operation; absent `put` deletes. Operations of one key must reach zebra in order; a
+/// later one may replace an earlier one that has not been written yet.
+struct SendRoute {
+    RouteKey key;
+    std::optional<HostRoute> put;
+    bool operator==(const SendRoute&) const = default;
+};
+/// Read our own routes back from zebra. Answered by RouteSeen rows and ReadBackFinished.
+struct StartReadBack {
+    bool operator==(const StartReadBack&) const = default;
+};
+/// All wanted routes were handed over since ZapiUp: what zebra kept from before may be purged
+/// (CLIENT_CAPABILITIES ROUTE_UPDATE_COMPLETE, both families, these VRFs besides the default one).
+struct CompleteRestart {
+    std::vector<VrfId> vrfs;
+    bool operator==(const CompleteRestart&) const = default;
+};
+/// Tell zebra which VRFs take part in graceful restart; sent before the first route of each.
+struct AnnounceVrf {
+    VrfId vrf{};
+    bool operator==(const AnnounceVrf&) const = default;
+};
+
+/// Write a neighbour: state STALE and NTF_EXT_LEARNED with our protocol (put back what the kernel's
+/// garbage collector took), or `probe`: state PROBE, so that the kernel asks the host now.
+struct WriteNeighbor {
+    NeighborKey key;
+    MacAddress mac;
+    bool probe = false;
+    bool operator==(const WriteNeighbor&) const = default;
+};
+
+/// Per-interface kernel settings, set by netlink where netlink can (RTM_SETLINK IFLA_INET_CONF,
+/// RTM_SETNEIGHTBL) and by /proc/sys/net where it cannot.
+enum class Setting : std::uint8_t {
+    ArpAccept,          // ipv4/conf/IF/arp_accept
+    ProxyArp,           // ipv4/conf/IF/proxy_arp
+    AcceptUntrackedNa,  // ipv6/conf/IF/accept_untracked_na
+    McastResolicit4,    // ipv4/neigh/IF/mcast_resolicit
+    McastResolicit6,    // ipv6/neigh/IF/mcast_resolicit
+    ProxyDelay4,        // ipv4/neigh/IF/proxy_delay, milliseconds
+    ProxyQlen4,         // ipv4/neigh/IF/proxy_qlen, packets
+};
+struct ApplySetting {
+    std::uint64_t request = 0;  // Comes back in KernelAnswered.
+    IfIndex link{};
+    std::string name;  // The interface's, for /proc paths and messages.
+    Setting setting{};
+    std::uint32_t value = 0;
+    bool operator==(const ApplySetting&) const = default;
+};
+
+/// `uplinks_down: shut`: take a server port down, or up again.
+struct SetLinkUp {
+    std::uint64_t request = 0;
+    IfIndex link{};
+    bool up = false;
+    bool operator==(const SetLinkUp&) const = default;
+};
+
+/// Keep (or, without `port`, drop) a binding in the state file.
+struct RememberPort {
+    std::string bridge;
+    VlanId vlan{};
+    MacAddress mac;
+    std::optional<std::string> port;
+    bool operator==(const RememberPort&) const = default;
+};
+
+/// All that StopRequested asked for has been handed out; `withdraw` says whether zebra is to drop
+/// our routes as the session closes (GR_DISABLE).
+struct Finish {
+    bool withdraw = false;
+    bool operator==(const Finish&) const = default;
+};
+
+struct Say {
+    Note note;
+    bool operator==(const Say&) const = default;
+};
+
+using Output = std::variant<StartDump,
+                            ReadLinks,
+                            SendRoute,
+                            StartReadBack,
+                            CompleteRestart,
+                            AnnounceVrf,
+                            WriteNeighbor,
+                            ApplySetting,
+                            SetLinkUp,
+                            RememberPort,
+                            Finish,
+                            Say>;
+
+}  // namespace planed
