@@ -55,9 +55,13 @@ public:
     Result<std::optional<Frame>> next();
 
 private:
-    std::optional<std::span<const std::uint8_t>> take_message(std::size_t length);
+    std::optional<Frame> cut(const Header& header);
+    std::optional<Frame> finish_kept(const Header& header);
+    void keep_rest();
+    bool top_up(std::size_t size);
 
-    Bytes kept_;  // The beginning of a message whose end has not come.
+    Bytes kept_;                // The beginning of a message whose end has not come.
+    bool kept_is_out_ = false;  // It was completed and handed out by the last next().
     std::span<const std::uint8_t> fed_;
 };
 

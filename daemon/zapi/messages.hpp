@@ -27,8 +27,8 @@ struct Header {
 
 /// A received message: the body points into the bytes it was framed from.
 struct Frame {
-    Header header;
-    std::span<const std::uint8_t> body;
+    Header header{};
+    std::span<const std::uint8_t> body{};
 };
 
 enum class Afi : std::uint8_t { V4 = 1, V6 = 2 };
@@ -37,7 +37,7 @@ enum class Afi : std::uint8_t { V4 = 1, V6 = 2 };
 /// (gateway_is_host) the prefix' own address on that interface, onlink.
 struct Route {
     VrfId vrf{};
-    IpPrefix prefix;
+    IpPrefix prefix{};
     IfIndex out{};
     bool gateway_is_host = false;
     std::uint8_t distance = 0;
@@ -57,7 +57,7 @@ enum class OwnerState : std::uint8_t {
 
 struct OwnerNotice {
     VrfId vrf{};
-    IpPrefix prefix;
+    IpPrefix prefix{};
     OwnerState state{};
     std::uint32_t table = 0;  // The kernel's routing table number.
     bool operator==(const OwnerNotice&) const = default;
@@ -76,7 +76,7 @@ struct NextHop {
     VrfId vrf{};
     NextHopType type = NextHopType::IfIndex;
     IfIndex out{};
-    std::optional<IpAddress> gateway;
+    std::optional<IpAddress> gateway{};
     bool onlink = false;
     bool operator==(const NextHop&) const = default;
 };
@@ -86,8 +86,8 @@ struct RedistributedRoute {
     VrfId vrf{};
     std::uint8_t type = 0;  // The family's number.
     std::uint16_t instance = 0;
-    IpPrefix prefix;
-    std::vector<NextHop> next_hops;
+    IpPrefix prefix{};
+    std::vector<NextHop> next_hops{};
     std::uint8_t distance = 0;
     std::uint32_t metric = 0;
     std::uint32_t tag = 0;
@@ -106,8 +106,8 @@ struct Capabilities {
     bool mpls = false;
     std::uint32_t multipath = 0;
     std::uint8_t mlag_role = 0;
-    std::optional<bool> v6_with_v4_next_hop;  // 9.1 and later.
-    std::optional<bool> restarting;           // 10.2 and later: zebra itself in graceful restart.
+    std::optional<bool> v6_with_v4_next_hop{};  // 9.1 and later.
+    std::optional<bool> restarting{};           // 10.2 and later: zebra itself in graceful restart.
     bool operator==(const Capabilities&) const = default;
 };
 

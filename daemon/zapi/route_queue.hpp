@@ -20,7 +20,7 @@ namespace planed::zapi {
 
 struct Removal {
     VrfId vrf{};
-    IpPrefix prefix;
+    IpPrefix prefix{};
     bool operator==(const Removal&) const = default;
 };
 
@@ -46,6 +46,8 @@ class RouteQueue {
 public:
     void put(const Route& route);
     void remove(const Removal& removal);
+    /// Behind everything that waits now, except AnnounceVrf, which goes to the very front: it must
+    /// precede the VRF's routes, and those may move forward.
     void add(const Control& control);
     /// The next to write, taken out.
     std::optional<Outgoing> pop();
@@ -67,11 +69,16 @@ private:
     };
     using Lane = std::list<Outgoing>;
 
-    static std::optional<Key> key_of(const Outgoing& outgoing);
+    struct Place {
+        Lane::iterator at;
+        bool urgent = false;
+    };
+
+    void forget(const Outgoing& outgoing);
 
     Lane urgent_;  // Withdrawals, and what replaced one.
     Lane normal_;
-    absl::flat_hash_map<Key, Lane::iterator> waiting_;  // Looked up, never walked.
+    absl::flat_hash_map<Key, Place> waiting_;  // Looked up, never walked.
 };
 
 }  // namespace planed::zapi

@@ -38,19 +38,19 @@ struct SessionOptions {
 /// CAPABILITIES came and fits the family. Routes that were put before go out from now on.
 struct Ready {
     WireFamily family{};
-    Capabilities capabilities;
+    Capabilities capabilities{};
     bool operator==(const Ready&) const = default;
 };
 /// A selected route of our type, during a read-back. The last word on a prefix counts: a route that
 /// changes meanwhile comes again.
 struct ReadBackRow {
-    RedistributedRoute route;
+    RedistributedRoute route{};
     bool operator==(const ReadBackRow&) const = default;
 };
 /// The route left while the read-back ran, after its row.
 struct ReadBackGone {
     VrfId vrf{};
-    IpPrefix prefix;
+    IpPrefix prefix{};
     bool operator==(const ReadBackGone&) const = default;
 };
 /// All rows were reported. zebra dumps what it has *processed*: an addition that was written in the
@@ -64,7 +64,7 @@ struct ReadBackFailed {
 };
 /// An ERROR that answers none of our end marks; `error.vrf` is the VRF of the message it refused.
 struct ServerRefused {
-    ServerError error;
+    ServerError error{};
     bool operator==(const ServerRefused&) const = default;
 };
 /// zebra has not read for kStallAfter although operations wait; said once, until it reads again.
@@ -91,7 +91,9 @@ public:
     static constexpr Duration kHelloDeadline = 10s;     // HELLO written → CAPABILITIES.
     static constexpr Duration kReadBackDeadline = 30s;  // Without any row or written byte.
     static constexpr Duration kStallAfter = 5s;
-    static constexpr std::size_t kWriteBuffer = std::size_t{256} * 1024;
+    /// Small, for a withdrawal waits behind what is in it: 64 KiB are 1,600 additions, 16 ms of
+    /// zebra's time.
+    static constexpr std::size_t kWriteBuffer = std::size_t{64} * 1024;
 
     explicit Session(const SessionOptions& options);
 
@@ -136,7 +138,7 @@ public:
     [[nodiscard]] WireFamily family() const { return options_.family; }
 
 private:
-    enum class State : std::uint8_t { Unconnected, AwaitingCapabilities, Ready, Closing, Failed };
+    enum class State : std::uint8_t { Unconnected, AwaitingCapabilities, Ready, Failed };
 
     struct ReadBack {
         std::uint64_t mark = 0;  // The answer to this end mark is its end.
@@ -144,41 +146,44 @@ private:
         bool bytes_moved = false;  // Since the deadline was set.
     };
 
+    static constexpr std::size_t kLongestSent = 128;  // More than any message we send.
+
     Result<void> handle(const Frame& frame, TimePoint now);
     Result<void> handle_capabilities(const Frame& frame);
     Result<void> handle_owner(const Frame& frame);
     Result<void> handle_row(const Frame& frame, TimePoint now);
     Result<void> handle_error(const Frame& frame);
     tl::unexpected<Error> give_up(Error error);
-    [[nodiscard]] bool rows_count() const;
-
     void become_ready(const Capabilities& capabilities);
+    void check_read_back(TimePoint now);
+    void check_stall(TimePoint now);
+
     void refill();
     void encode(const Outgoing& outgoing);
     void encode_control(const Control& control);
     [[nodiscard]] bool is_writing() const;
-    void check_stall(TimePoint now);
+    [[nodiscard]] bool accepts_routes() const;
 
     SessionOptions options_;
     const Commands& commands_;
     State state_ = State::Unconnected;
+    TimePoint last_now_{};
     TimePoint hello_deadline_{};
     Framer framer_;
     std::deque<Event> events_;
 
     RouteQueue queue_;
-    std::vector<std::uint8_t> outbox_;
-    std::size_t outbox_begin_ = 0;  // Bytes before it have been written.
+    Bytes outbox_;
+    std::size_t outbox_begin_ = 0;       // Bytes before it have been written.
+    std::optional<TimePoint> stall_at_;  // Since bytes wait and a tick has seen it.
+    bool stalled_ = false;
 
     std::set<VrfId> announced_;
+    bool restart_disabled_ = false;
     std::optional<ReadBack> read_back_;
-    std::uint64_t marks_queued_ = 0;
+    std::uint64_t marks_queued_ = 0;  // Marks are answered in the order they were sent.
     std::uint64_t marks_encoded_ = 0;
-    std::uint64_t marks_answered_ = 0;  // In the order they were sent.
-
-    TimePoint last_now_{};
-    std::optional<TimePoint> stall_at_;  // While bytes wait.
-    bool stalled_ = false;
+    std::uint64_t marks_answered_ = 0;
 };
 
 }  // namespace planed::zapi
