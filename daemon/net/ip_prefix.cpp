@@ -72,12 +72,16 @@ IpPrefix IpPrefix::network() const {
     return {with_host_bits(*this, 0x00), length_};
 }
 
+IpAddress IpPrefix::last() const {
+    return with_host_bits(*this, 0xFF);
+}
+
 std::optional<IpAddress> IpPrefix::broadcast() const {
     constexpr std::uint8_t kLongestWithBroadcast = 30;
     if (!address_.is_v4() || length_ > kLongestWithBroadcast) {
         return std::nullopt;
     }
-    return with_host_bits(*this, 0xFF);
+    return last();
 }
 
 std::string IpPrefix::to_string() const {

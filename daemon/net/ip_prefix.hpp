@@ -29,6 +29,7 @@ public:
     [[nodiscard]] constexpr bool is_host() const { return length_ == address_.bits(); }
     [[nodiscard]] bool contains(const IpAddress& address) const;
     [[nodiscard]] IpPrefix network() const;  // Host bits cleared.
+    [[nodiscard]] IpAddress last() const;    // Host bits set.
     /// The all-ones host address of an IPv4 subnet (RFC 919); nullopt for IPv6, and for /31 and /32
     /// (RFC 3021 has none there).
     [[nodiscard]] std::optional<IpAddress> broadcast() const;
