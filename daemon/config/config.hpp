@@ -121,6 +121,11 @@ struct PluginConfig {
     bool operator==(const PluginConfig&) const = default;
 };
 
+// Empty: option 1 only. Its keys come with EVPN multihoming.
+struct EvpnConfig {
+    bool operator==(const EvpnConfig&) const = default;
+};
+
 struct Config {
     NodeConfig node;
     std::string state_dir = "/var/lib/planed";
@@ -134,6 +139,7 @@ struct Config {
     RedisConfig redis;
     ApiConfig api;
     std::vector<PluginConfig> plugins;
+    EvpnConfig evpn;
     bool operator==(const Config&) const = default;
 };
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/not_acted_on.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace planed::config {
+namespace {
+
+// The list: who builds one of these takes its line out. `asks` says whether a written value wants
+// anything at all.
+struct Unbuilt {
+    std::string_view key;
+    bool (*asks)(const Config&);
+};
+constexpr std::array<Unbuilt, 14> kUnbuilt{{
+    {"learning.refresh", [](const Config&) { return true; }},
+    {"learning.probe_interval", [](const Config&) { return true; }},
+    {"learning.probe_attempts", [](const Config&) { return true; }},
+    {"routes.add_delay", [](const Config& c) { return c.routes.add_delay != 0s; }},
+    {"routes.withdraw_delay",
+     [](const Config& c) { return c.routes.withdraw_delay != WithdrawDelay{}; }},
+    {"routes.damping", [](const Config& c) { return c.routes.damping.max_flaps != 0; }},
+    {"routes.max_withdraw", [](const Config&) { return true; }},
+    {"redis.endpoint", [](const Config& c) { return c.redis.endpoint != "off"; }},
+    {"redis.database_config", [](const Config& c) { return !c.redis.database_config.empty(); }},
+    {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
+    {"api.listen", [](const Config& c) { return !c.api.listen.empty(); }},
+    {"api.tls", [](const Config& c) { return c.api.tls != TlsConfig{}; }},
+    {"plugins", [](const Config& c) { return !c.plugins.empty(); }},
+    {"evpn", [](const Config& c) { return c.evpn != EvpnConfig{}; }},
+}};
+
+struct UnbuiltOfInterface {
+    std::string_view key;
+    bool (*asks)(const InterfaceConfig&);
+};
+constexpr std::array<UnbuiltOfInterface, 6> kUnbuiltOfInterface{{
+    {"proxy_arp", [](const InterfaceConfig& i) { return i.proxy_arp == ProxyArp::Pvlan; }},
+    {"proxy_nd", [](const InterfaceConfig& i) { return i.proxy_nd; }},
+    {"snoop", [](const InterfaceConfig& i) { return i.snoop; }},
+    {"max_hosts", [](const InterfaceConfig&) { return true; }},
+    {"hosts", [](const InterfaceConfig& i) { return !i.hosts.empty(); }},
+    {"unresolved", [](const InterfaceConfig& i) { return i.unresolved != Unresolved::None; }},
+}};
+
+}  // namespace
+
+std::vector<std::string> not_acted_on(const Config& config, const Places& written) {
+    std::vector<std::string> keys;
+    for (const Unbuilt& unbuilt : kUnbuilt) {
+        if (written.contains(unbuilt.key) && unbuilt.asks(config)) {
+            keys.emplace_back(unbuilt.key);
+        }
+    }
+    for (std::size_t i = 0; i < config.interfaces.size(); ++i) {
+        for (const UnbuiltOfInterface& unbuilt : kUnbuiltOfInterface) {
+            std::string key = fmt::format("interfaces[{}].{}", i, unbuilt.key);
+            if (written.contains(key) && unbuilt.asks(config.interfaces[i])) {
+                keys.push_back(std::move(key));
+            }
+        }
+    }
+    std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+        return place_of(written, a) < place_of(written, b);
+    });
+    return keys;
+}
+
+}  // namespace planed::config
