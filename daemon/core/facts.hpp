@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "net/ids.hpp"
 #include "net/ip_address.hpp"
@@ -30,14 +31,16 @@ enum class OperState : std::uint8_t {
 /// One network interface as RTM_NEWLINK shows it (linux/if_link.h).
 struct Link {
     IfIndex index{};
-    std::string name;
-    MacAddress mac;  // Zero where the link layer is not Ethernet.
+    std::string name{};
+    MacAddress mac{};  // Zero where the link layer is not Ethernet.
     LinkKind kind = LinkKind::Other;
     bool admin_up = false;  // IFF_UP.
     bool carrier =
         false;  // IFF_LOWER_UP: read from the device itself, so never late (lab-measured:
                 // operstate and RTM_NEWLINK can lag a second behind, linkwatch.c).
     OperState oper = OperState::Unknown;
+    // IFLA_CARRIER_DOWN_COUNT: tells of a flap whose two notifications were missed or merged.
+    std::uint32_t carrier_down_count = 0;
     IfIndex master{};             // IFLA_MASTER: bridge, bond or VRF; None if absent.
     bool bridge_port = false;     // IFLA_INFO_SLAVE_KIND is "bridge".
     bool bond_port = false;       // IFLA_INFO_SLAVE_KIND is "bond".
@@ -64,13 +67,18 @@ enum class Nud : std::uint16_t {
 
 struct NeighborKey {
     IfIndex link{};
-    IpAddress address;
+    IpAddress address{};
     auto operator<=>(const NeighborKey&) const = default;
+
+    template <class H>
+    friend H AbslHashValue(H state, const NeighborKey& key) {
+        return H::combine(std::move(state), key.link, key.address);
+    }
 };
 
 /// One entry of the kernel's neighbour table.
 struct Neighbor {
-    MacAddress mac;  // Zero if the kernel has none (INCOMPLETE, FAILED).
+    MacAddress mac{};  // Zero if the kernel has none (INCOMPLETE, FAILED).
     Nud state = Nud::None;
     bool ext_learned = false;   // NTF_EXT_LEARNED: written by a control plane, never collected.
     std::uint8_t protocol = 0;  // NDA_PROTOCOL: who wrote it; 0 = kernel.
@@ -81,8 +89,13 @@ struct Neighbor {
 struct FdbKey {
     IfIndex bridge{};
     VlanId vlan{};  // None on a bridge that does not filter VLANs.
-    MacAddress mac;
+    MacAddress mac{};
     auto operator<=>(const FdbKey&) const = default;
+
+    template <class H>
+    friend H AbslHashValue(H state, const FdbKey& key) {
+        return H::combine(std::move(state), key.bridge, key.vlan, key.mac);
+    }
 };
 
 struct FdbEntry {

@@ -24,7 +24,7 @@ struct Config;  // config/config.hpp
 enum class Source : std::uint8_t { Event, Dump, Read };
 
 struct LinkSeen {
-    Link link;
+    Link link{};
     Source source = Source::Event;
     bool operator==(const LinkSeen&) const = default;
 };
@@ -36,38 +36,38 @@ struct LinkGone {
 /// An interface's own address with its subnet's length, host bits kept.
 struct AddressSeen {
     IfIndex link{};
-    IpPrefix address;
+    IpPrefix address{};
     Source source = Source::Event;
     bool operator==(const AddressSeen&) const = default;
 };
 struct AddressGone {
     IfIndex link{};
-    IpPrefix address;
+    IpPrefix address{};
     bool operator==(const AddressGone&) const = default;
 };
 
 struct NeighborSeen {
-    NeighborKey key;
-    Neighbor neighbor;
+    NeighborKey key{};
+    Neighbor neighbor{};
     Source source = Source::Event;
     bool operator==(const NeighborSeen&) const = default;
 };
 /// RTM_DELNEIGH. `last` is what the message carried: a garbage collected entry still has its state
 /// and MAC, one that died is FAILED without a MAC (net/core/neighbour.c).
 struct NeighborGone {
-    NeighborKey key;
-    Neighbor last;
+    NeighborKey key{};
+    Neighbor last{};
     bool operator==(const NeighborGone&) const = default;
 };
 
 struct FdbSeen {
-    FdbKey key;
-    FdbEntry entry;
+    FdbKey key{};
+    FdbEntry entry{};
     Source source = Source::Event;
     bool operator==(const FdbSeen&) const = default;
 };
 struct FdbGone {
-    FdbKey key;
+    FdbKey key{};
     IfIndex port{};
     bool operator==(const FdbGone&) const = default;
 };
@@ -104,14 +104,14 @@ enum class RouteAnswer : std::uint8_t {
     RemoveFailed
 };
 struct RouteAnswered {
-    RouteKey key;
+    RouteKey key{};
     RouteAnswer answer{};
     bool operator==(const RouteAnswered&) const = default;
 };
 /// A row of zebra's read-back of our own route type.
 struct RouteSeen {
-    RouteKey key;
-    HostRoute route;
+    RouteKey key{};
+    HostRoute route{};
     bool operator==(const RouteSeen&) const = default;
 };
 struct ReadBackFinished {
@@ -120,34 +120,60 @@ struct ReadBackFinished {
 
 /// The session with zebra is ready for routes.
 struct ZapiUp {
-    std::string family;               // "A".."D", for people.
+    std::string family{};             // "A".."D", for people.
     bool resolves_over_ours = false;  // A and B: a numbered BGP peer must not get a host route.
     bool operator==(const ZapiUp&) const = default;
 };
 struct ZapiLost {
-    Error why;
+    Error why{};
     bool operator==(const ZapiLost&) const = default;
 };
 
 /// A kernel write that was asked for has been acknowledged or refused.
 struct KernelAnswered {
     std::uint64_t request = 0;  // From the output that asked.
-    std::optional<Error> error;
+    std::optional<Error> error{};
+    std::optional<std::uint32_t>
+        found;  // ApplySetting: the value before ours, to be put back one day.
     bool operator==(const KernelAnswered&) const = default;
 };
 
 /// From the state file, before anything else: where a MAC was last seen, by names, since indices do
 /// not survive a reboot.
 struct PortRemembered {
-    std::string bridge;
+    std::string bridge{};
     VlanId vlan{};
-    MacAddress mac;
-    std::string port;
+    MacAddress mac{};
+    std::string port{};
     bool operator==(const PortRemembered&) const = default;
 };
 
+/// From the state file: a port that an earlier run took down because all uplinks were down.
+struct ShutRemembered {
+    std::string port{};
+    bool operator==(const ShutRemembered&) const = default;
+};
+
+/// Remote addresses of the BGP sessions of this machine (TCP port 179 by sock_diag), whole each
+/// time.
+struct BgpPeersSeen {
+    std::vector<IpAddress> peers{};  // Sorted, no duplicates.
+    bool operator==(const BgpPeersSeen&) const = default;
+};
+
+/// The neighbour table of one family, machine-wide (RTM_GETNEIGHTBL): how full, and how often an
+/// insert failed for want of room.
+struct NeighborTableSeen {
+    Family family{};
+    std::uint32_t entries = 0;
+    std::uint32_t gc_thresh1 = 0;
+    std::uint32_t gc_thresh3 = 0;
+    std::uint64_t table_fulls = 0;
+    bool operator==(const NeighborTableSeen&) const = default;
+};
+
 struct ConfigChanged {
-    std::shared_ptr<const Config> config;
+    std::shared_ptr<const Config> config{};
     bool operator==(const ConfigChanged&) const = default;
 };
 
@@ -174,6 +200,9 @@ using Input = std::variant<LinkSeen,
                            ZapiLost,
                            KernelAnswered,
                            PortRemembered,
+                           ShutRemembered,
+                           BgpPeersSeen,
+                           NeighborTableSeen,
                            ConfigChanged,
                            StopRequested>;
 

@@ -25,16 +25,16 @@ struct StartDump {
 /// Ask for these links' state right now: single interfaces, and all ports of these masters.
 /// Answered by LinkSeen (Source::Read) or, where the link is gone, LinkGone.
 struct ReadLinks {
-    std::vector<IfIndex> links;
-    std::vector<IfIndex> masters;
+    std::vector<IfIndex> links{};
+    std::vector<IfIndex> masters{};
     bool operator==(const ReadLinks&) const = default;
 };
 
 /// One route operation; absent `put` deletes. Operations of one key must reach zebra in order; a
 /// later one may replace an earlier one that has not been written yet.
 struct SendRoute {
-    RouteKey key;
-    std::optional<HostRoute> put;
+    RouteKey key{};
+    std::optional<HostRoute> put{};
     bool operator==(const SendRoute&) const = default;
 };
 /// Read our own routes back from zebra. Answered by RouteSeen rows and ReadBackFinished.
@@ -44,22 +44,31 @@ struct StartReadBack {
 /// All wanted routes were handed over since ZapiUp: what zebra kept from before may be purged
 /// (CLIENT_CAPABILITIES ROUTE_UPDATE_COMPLETE, both families, these VRFs besides the default one).
 struct CompleteRestart {
-    std::vector<VrfId> vrfs;
+    std::vector<VrfId> vrfs{};
     bool operator==(const CompleteRestart&) const = default;
 };
-/// Tell zebra which VRFs take part in graceful restart; sent before the first route of each.
+/// Tell zebra which VRFs take part in graceful restart; sent once a session for each.
 struct AnnounceVrf {
     VrfId vrf{};
     bool operator==(const AnnounceVrf&) const = default;
 };
 
-/// Write a neighbour: state STALE and NTF_EXT_LEARNED with our protocol (put back what the kernel's
-/// garbage collector took), or `probe`: state PROBE, so that the kernel asks the host now.
+/// Write a neighbour with our protocol number. State PROBE makes the kernel ask the host now
+/// (unicast, then broadcast); `ext_learned` puts NTF_EXT_LEARNED on it, which the garbage collector
+/// spares.
 struct WriteNeighbor {
-    NeighborKey key;
-    MacAddress mac;
-    bool probe = false;
+    std::uint64_t request = 0;  // Comes back in KernelAnswered.
+    NeighborKey key{};
+    MacAddress mac{};
+    Nud state = Nud::Probe;
+    bool ext_learned = false;
     bool operator==(const WriteNeighbor&) const = default;
+};
+/// Remove an entry that we wrote: FAILED ones marked externally learned are never collected.
+struct DeleteNeighbor {
+    std::uint64_t request = 0;
+    NeighborKey key{};
+    bool operator==(const DeleteNeighbor&) const = default;
 };
 
 /// Per-interface kernel settings, set by netlink where netlink can (RTM_SETLINK IFLA_INET_CONF,
@@ -76,7 +85,7 @@ enum class Setting : std::uint8_t {
 struct ApplySetting {
     std::uint64_t request = 0;  // Comes back in KernelAnswered.
     IfIndex link{};
-    std::string name;  // The interface's, for /proc paths and messages.
+    std::string name{};  // The interface's, for /proc paths and messages.
     Setting setting{};
     std::uint32_t value = 0;
     bool operator==(const ApplySetting&) const = default;
@@ -92,11 +101,18 @@ struct SetLinkUp {
 
 /// Keep (or, without `port`, drop) a binding in the state file.
 struct RememberPort {
-    std::string bridge;
+    std::string bridge{};
     VlanId vlan{};
-    MacAddress mac;
-    std::optional<std::string> port;
+    MacAddress mac{};
+    std::optional<std::string> port{};
     bool operator==(const RememberPort&) const = default;
+};
+
+/// Keep (or drop) in the state file that we took this port down.
+struct RememberShut {
+    std::string port{};
+    bool shut = false;
+    bool operator==(const RememberShut&) const = default;
 };
 
 /// All that StopRequested asked for has been handed out; `withdraw` says whether zebra is to drop
@@ -107,7 +123,7 @@ struct Finish {
 };
 
 struct Say {
-    Note note;
+    Note note{};
     bool operator==(const Say&) const = default;
 };
 
@@ -118,9 +134,11 @@ using Output = std::variant<StartDump,
                             CompleteRestart,
                             AnnounceVrf,
                             WriteNeighbor,
+                            DeleteNeighbor,
                             ApplySetting,
                             SetLinkUp,
                             RememberPort,
+                            RememberShut,
                             Finish,
                             Say>;
 

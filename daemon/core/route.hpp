@@ -13,7 +13,7 @@ namespace planed {
 
 struct RouteKey {
     VrfId vrf{};
-    IpPrefix prefix;
+    IpPrefix prefix{};
     auto operator<=>(const RouteKey&) const = default;
 
     template <class H>

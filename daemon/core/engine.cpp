@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine, first half: every input becomes facts and dirty keys. What follows from them is in
+// engine_plan.cpp.
+#include "core/engine.hpp"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/limits.hpp"
+#include "core/planner.hpp"
+
+namespace planed {
+namespace {
+
+std::string_view word(DumpKind kind) {
+    switch (kind) {
+        case DumpKind::Links: return "links";
+        case DumpKind::Addresses: return "addresses";
+        case DumpKind::Neighbors: return "neighbours";
+        case DumpKind::Fdb: return "forwarding entries";
+    }
+    return "unknown";
+}
+
+// The state of an entry that was alive when the kernel let go of it.
+bool was_alive(const Neighbor& last) {
+    switch (last.state) {
+        case Nud::Reachable:
+        case Nud::Stale:
+        case Nud::Delay:
+        case Nud::Probe: return !last.mac.is_zero();
+        case Nud::None:
+        case Nud::Incomplete:
+        case Nud::Failed:
+        case Nud::NoArp:
+        case Nud::Permanent: return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+Engine::Engine(std::shared_ptr<const Config> config) : config_(std::move(config)) {
+    for (std::size_t i = 0; i < kDumpKinds; ++i) {
+        dumps_.request(static_cast<DumpKind>(i));
+    }
+}
+
+void Engine::handle(const Input& input, TimePoint now) {
+    now_ = now;
+    std::visit([&](const auto& what) { on(what, now); }, input);
+}
+
+// Links and addresses -----------------------------------------------------------------------------
+
+void Engine::on(const LinkSeen& seen, TimePoint now) {
+    const Link* known = links_.find(seen.link.index);
+    const IfIndex old_master = known == nullptr ? IfIndex::None : known->master;
+    const auto change = links_.see(seen);
+    if (!change) {
+        return;
+    }
+    if (change->appeared) {
+        for (const FdbKey& key : fdb_.link_appeared(seen.link, links_)) {
+            mark_mac_dirty(key);
+        }
+    }
+    if (change->structure || change->carrier) {
+        served_dirty_ = true;
+        isolation_dirty_ = true;
+    }
+    if (change->structure && old_master != seen.link.master) {
+        for (const FdbKey& key : fdb_.distrust(seen.link.index)) {
+            mark_mac_dirty(key);
+        }
+    }
+    if (change->carrier || change->flapped) {
+        port_changed(seen.link, *change, now);
+    }
+}
+
+void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint now) {
+    const bool up = link.admin_up && link.carrier;
+    if (change.flapped && served_.find(link.index) != nullptr) {
+        flapped_.insert(link.index);
+    }
+    for (const FdbKey& key : up ? fdb_.behind(link.index) : fdb_.distrust(link.index)) {
+        mark_mac_dirty(key);
+    }
+    if (facts_whole_) {
+        link_reads_until_ = now + limits::kLinkReadWindow;
+    }
+}
+
+void Engine::on(const LinkGone& gone, TimePoint now) {
+    const auto link = links_.gone(gone.link);
+    if (!link) {
+        return;
+    }
+    for (const FdbKey& key : fdb_.behind(gone.link)) {
+        mark_mac_dirty(key);
+    }
+    fdb_.link_gone(*link, links_);
+    if (addresses_.link_gone(gone.link)) {
+        mark_all_dirty();
+    }
+    for (const NeighborKey& key : neighbors_.on_link(gone.link)) {
+        remove_neighbor(key);
+    }
+    settings_.forget(gone.link);
+    flapped_.erase(gone.link);
+    served_dirty_ = true;
+    isolation_dirty_ = true;
+    if (facts_whole_) {
+        link_reads_until_ = now + limits::kLinkReadWindow;
+    }
+}
+
+void Engine::on(const AddressSeen& seen, TimePoint /*now*/) {
+    if (addresses_.see(seen)) {
+        served_dirty_ = true;
+        for (const IfIndex link : neighbors_.links_with(seen.address.address())) {
+            mark_dirty({.link = link, .address = seen.address.address()});
+        }
+    }
+}
+
+void Engine::on(const AddressGone& gone, TimePoint /*now*/) {
+    if (addresses_.gone(gone.link, gone.address)) {
+        served_dirty_ = true;
+        for (const IfIndex link : neighbors_.links_with(gone.address.address())) {
+            mark_dirty({.link = link, .address = gone.address.address()});
+        }
+    }
+}
+
+// Neighbours and forwarding entries ---------------------------------------------------------------
+
+void Engine::on(const NeighborSeen& seen, TimePoint now) {
+    const NeighborRecord* before = neighbors_.find(seen.key);
+    const Neighbor old = before == nullptr ? Neighbor{} : before->neighbor;
+    const bool was_in_kernel = before != nullptr && before->in_kernel;
+    NeighborRecord* record = neighbors_.see(seen, now);
+    if (record == nullptr) {
+        return;
+    }
+    if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
+        release_mac(seen.key.link, old.mac);
+        record->probed = false;
+    }
+    if (seen.neighbor.state == Nud::Failed && seen.neighbor.ext_learned &&
+        seen.neighbor.protocol == kNeighborProtocol) {
+        const std::uint64_t request = next_request_++;
+        outputs_.emplace_back(DeleteNeighbor{.request = request, .key = seen.key});
+    }
+    // REACHABLE, STALE, DELAY and PROBE follow each other all day: to us they are one.
+    const bool same = was_in_kernel && old.mac == seen.neighbor.mac &&
+                      judge_state(old) == judge_state(seen.neighbor);
+    if (!same) {
+        mark_dirty(seen.key);
+    }
+}
+
+void Engine::on(const NeighborGone& gone, TimePoint now) {
+    neighbors_.note_deleted(gone.key);
+    NeighborRecord* record = neighbors_.find(gone.key);
+    if (record == nullptr) {
+        return;
+    }
+    if (!was_alive(gone.last) || record->neighbor.mac != gone.last.mac) {
+        remove_neighbor(gone.key);
+        return;
+    }
+    neighbor_lost(gone.key, now);
+}
+
+// The garbage collector took a host that was alive (over gc_thresh1, machine-wide, idle for a
+// minute), or the interface went down and says so in a moment. The host stays until the interface
+// is known to be down; it goes back into the kernel's table, marked as one that is not collected,
+// and is asked.
+void Engine::neighbor_lost(const NeighborKey& key, TimePoint now) {
+    NeighborRecord* record = neighbors_.find(key);
+    if (served_.find(key.link) == nullptr) {
+        remove_neighbor(key);
+        return;
+    }
+    record->in_kernel = false;
+    record->changed = now;
+    probes_.add(key, now + limits::kCollectedGrace);
+    mark_dirty(key);
+}
+
+void Engine::remove_neighbor(const NeighborKey& key) {
+    const auto record = neighbors_.erase(key);
+    if (!record) {
+        return;
+    }
+    probes_.remove(key);
+    if (!record->neighbor.mac.is_zero()) {
+        release_mac(key.link, record->neighbor.mac);
+    }
+    if (record->claim) {
+        decide_route(route_key(*record->claim, key.address));
+    }
+}
+
+// The last host with this MAC is gone: the memory of its port goes too.
+void Engine::release_mac(IfIndex link, const MacAddress& mac) {
+    const ServedInterface* served = served_.find(link);
+    if (served == nullptr || served->bridge == IfIndex::None || neighbors_.has_mac(link, mac)) {
+        return;
+    }
+    const FdbKey key{.bridge = served->bridge, .vlan = served->vlan, .mac = mac};
+    const PortBinding* binding = fdb_.find(key);
+    if (binding == nullptr) {
+        return;
+    }
+    if (binding->saved) {
+        outputs_.emplace_back(RememberPort{.bridge = std::string(links_.name_of(key.bridge)),
+                                           .vlan = key.vlan,
+                                           .mac = mac,
+                                           .port = std::nullopt});
+    }
+    fdb_.forget(key);
+}
+
+void Engine::on(const FdbSeen& seen, TimePoint /*now*/) {
+    if (seen.entry.local || seen.entry.port == seen.key.bridge) {
+        return;
+    }
+    if (fdb_.see(seen, links_.is_up(seen.entry.port))) {
+        mark_mac_dirty(seen.key);
+    }
+}
+
+void Engine::on(const FdbGone& gone, TimePoint /*now*/) {
+    fdb_.gone(gone);
+}
+
+// Dumps -------------------------------------------------------------------------------------------
+
+void Engine::on(const DumpStarted& started, TimePoint /*now*/) {
+    dumps_.started(started.kind);
+    switch (started.kind) {
+        case DumpKind::Links: links_.dump_begin(); return;
+        case DumpKind::Addresses: addresses_.dump_begin(); return;
+        case DumpKind::Neighbors: neighbors_.dump_begin(); return;
+        case DumpKind::Fdb: fdb_.dump_begin(); return;
+    }
+}
+
+void Engine::on(const DumpFinished& finished, TimePoint now) {
+    // Events of this table were lost while it was being read: its rows may be older than those.
+    const bool conclusive = finished.complete && !dumps_.requested(finished.kind);
+    dumps_.finished(finished.kind, finished.complete, now);
+    switch (finished.kind) {
+        case DumpKind::Links:
+            for (const IfIndex link : links_.dump_finish(conclusive)) {
+                on(LinkGone{.link = link}, now);
+            }
+            settings_.audit();
+            break;
+        case DumpKind::Addresses:
+            if (addresses_.dump_finish(conclusive)) {
+                served_dirty_ = true;
+                mark_all_dirty();
+            }
+            break;
+        case DumpKind::Neighbors: sweep_neighbors(conclusive, now); break;
+        case DumpKind::Fdb: fdb_.dump_finish(conclusive); break;
+    }
+    if (!finished.complete) {
+        say(Level::Warn,
+            "netlink.dump.incomplete",
+            fmt::format("table=\"{}\" text=\"interrupted or failed, will read again\"",
+                        word(finished.kind)));
+        return;
+    }
+    if (conclusive && overrun_.erase(finished.kind) > 0) {
+        ++resyncs_;
+        say(Level::Info, "netlink.resynced", fmt::format("table=\"{}\"", word(finished.kind)));
+    }
+    if (dumps_.synced(DumpKind::Links)) {
+        reach(Milestone::LinksSynced, now);
+    }
+    if (dumps_.all_synced() && !facts_whole_) {
+        facts_whole_ = true;
+        served_dirty_ = true;
+        mark_all_dirty();
+        reach(Milestone::NeighborsSynced, now);
+    }
+}
+
+void Engine::sweep_neighbors(bool conclusive, TimePoint now) {
+    for (const NeighborKey& key : neighbors_.dump_finish(conclusive)) {
+        const NeighborRecord* record = neighbors_.find(key);
+        // What was silent for a minute may have been collected, what spoke since cannot have.
+        const bool collectable =
+            record->neighbor.state == Nud::Stale && record->changed + limits::kGcStaleTime <= now;
+        if (collectable) {
+            neighbor_lost(key, now);
+        } else {
+            remove_neighbor(key);
+        }
+    }
+    // Whoever is still in doubt is asked once more with every audit.
+    for (const NeighborKey& key : neighbors_.probed()) {
+        neighbors_.find(key)->probed = false;
+        mark_dirty(key);
+    }
+}
+
+void Engine::on(const EventsLost& lost, TimePoint /*now*/) {
+    ++overruns_;
+    overrun_.insert(lost.kind);
+    dumps_.request(lost.kind);
+    say(Level::Warn,
+        "netlink.overrun",
+        fmt::format(
+            "table=\"{}\" text=\"the kernel dropped notifications, will read the table again\"",
+            word(lost.kind)));
+    if (lost.kind == DumpKind::Links) {
+        // A flap may be among what was lost: put the routes again, without a gap.
+        sink_.refresh_all();
+    }
+}
+
+// zebra -------------------------------------------------------------------------------------------
+
+void Engine::on(const RouteAnswered& answered, TimePoint now) {
+    if (answered.answer == RouteAnswer::FailedInstall ||
+        answered.answer == RouteAnswer::RemoveFailed) {
+        say(Level::Warn,
+            "zapi.route.failed",
+            fmt::format(
+                "prefix={} vrf={} text=\"zebra could not install or remove it, will try again\"",
+                answered.key.prefix.to_string(),
+                number(answered.key.vrf)));
+    }
+    if (answered.answer == RouteAnswer::BetterWon) {
+        say(Level::Warn,
+            "zapi.route.rejected",
+            fmt::format("prefix={} vrf={} text=\"zebra prefers another route\"",
+                        answered.key.prefix.to_string(),
+                        number(answered.key.vrf)));
+    }
+    sink_.answered(answered, now);
+}
+
+void Engine::on(const RouteSeen& seen, TimePoint now) {
+    sink_.seen(seen, now);
+}
+
+void Engine::on(const ReadBackFinished& /*finished*/, TimePoint now) {
+    sink_.read_back_finished(now);
+}
+
+void Engine::on(const ZapiUp& up, TimePoint now) {
+    announced_vrfs_.clear();
+    restart_completed_ = false;
+    if (peers_matter_ != up.resolves_over_ours) {
+        peers_matter_ = up.resolves_over_ours;
+        for (const IpAddress& peer : bgp_peers_) {
+            for (const IfIndex link : neighbors_.links_with(peer)) {
+                mark_dirty({.link = link, .address = peer});
+            }
+        }
+    }
+    sink_.up(now);
+    reach(Milestone::ZapiUp, now);
+    say(Level::Info, "zapi.up", fmt::format("family={}", up.family));
+    recover("zebra");
+}
+
+void Engine::on(const ZapiLost& lost, TimePoint /*now*/) {
+    sink_.lost();
+    degrade("zebra", lost.why.text);
+}
+
+void Engine::on(const BgpPeersSeen& seen, TimePoint /*now*/) {
+    absl::btree_set<IpAddress> peers(seen.peers.begin(), seen.peers.end());
+    std::swap(peers, bgp_peers_);
+    if (!peers_matter_) {
+        return;
+    }
+    for (const auto* list : {&peers, &bgp_peers_}) {
+        for (const IpAddress& peer : *list) {
+            for (const IfIndex link : neighbors_.links_with(peer)) {
+                mark_dirty({.link = link, .address = peer});
+            }
+        }
+    }
+}
+
+// The rest ----------------------------------------------------------------------------------------
+
+void Engine::on(const KernelAnswered& answered, TimePoint now) {
+    if (const auto failure = settings_.answered(answered)) {
+        degrade("setting " + failure->name, failure->error.text);
+        return;
+    }
+    const auto write = neighbor_writes_.find(answered.request);
+    if (write == neighbor_writes_.end()) {
+        if (answered.error) {
+            say(Level::Warn, "kernel.refused", fmt::format("text=\"{}\"", answered.error->text));
+        }
+        return;
+    }
+    const NeighborKey key = write->second;
+    neighbor_writes_.erase(write);
+    if (!answered.error) {
+        recover("neighbour table");
+        return;
+    }
+    const NeighborRecord* record = neighbors_.find(key);
+    if (record != nullptr && !record->in_kernel) {
+        degrade(
+            "neighbour table",
+            fmt::format("cannot put {} back: {}", key.address.to_string(), answered.error->text));
+        probes_.add(key, now + limits::kProbeRetry);
+    }
+}
+
+void Engine::on(const PortRemembered& remembered, TimePoint /*now*/) {
+    fdb_.remember(remembered, links_);
+}
+
+void Engine::on(const ShutRemembered& remembered, TimePoint /*now*/) {
+    shut_ports_.insert(remembered.port);
+    isolation_dirty_ = true;
+}
+
+void Engine::on(const NeighborTableSeen& seen, TimePoint /*now*/) {
+    const std::string_view family = seen.family == Family::V4 ? "ipv4" : "ipv6";
+    const std::string id = fmt::format("{} neighbour table", family);
+    constexpr std::uint32_t kAlarmPercent = 80;
+    const std::uint64_t alarm = std::uint64_t{seen.gc_thresh3} * kAlarmPercent / 100;
+    if (seen.entries >= alarm && seen.gc_thresh3 > 0) {
+        degrade(id,
+                fmt::format(
+                    "{} of {} entries (net.{}.neigh.default.gc_thresh3, machine-wide): raise it, "
+                    "or new hosts cannot be learned",
+                    seen.entries,
+                    seen.gc_thresh3,
+                    family));
+    } else {
+        recover(id);
+    }
+}
+
+void Engine::on(const ConfigChanged& changed, TimePoint now) {
+    const bool routes_differ = config_->routes != changed.config->routes;
+    config_ = changed.config;
+    served_dirty_ = true;
+    isolation_dirty_ = true;
+    if (routes_differ) {
+        mark_all_dirty();
+    }
+    reach(Milestone::ConfigLoaded, now);
+}
+
+void Engine::on(const StopRequested& /*requested*/, TimePoint /*now*/) {
+    stopping_ = true;
+    const bool withdraw = config_->on_exit == OnExit::Withdraw;
+    if (withdraw) {
+        settings_.undo_all();
+        for (const std::string& name : shut_ports_) {
+            const Link* link = links_.find(name);
+            if (link != nullptr) {
+                outputs_.emplace_back(
+                    SetLinkUp{.request = next_request_++, .link = link->index, .up = true});
+            }
+            outputs_.emplace_back(RememberShut{.port = name, .shut = false});
+        }
+        shut_ports_.clear();
+    } else if (!shut_ports_.empty()) {
+        say(Level::Warn,
+            "uplinks.shut.kept",
+            fmt::format("ports={} text=\"server ports stay down while planed is stopped\"",
+                        shut_ports_.size()));
+    }
+    run_settings();
+    outputs_.emplace_back(Finish{.withdraw = withdraw});
+}
+
+// Dirty keys --------------------------------------------------------------------------------------
+
+void Engine::mark_dirty(const NeighborKey& key) {
+    NeighborRecord* record = neighbors_.find(key);
+    if (record != nullptr && !record->dirty) {
+        record->dirty = true;
+        dirty_.push_back(key);
+    }
+}
+
+void Engine::mark_mac_dirty(const FdbKey& key) {
+    for (const IfIndex link : served_.on_bridge(key.bridge, key.vlan)) {
+        for (const IpAddress& address : neighbors_.addresses_of(link, key.mac)) {
+            mark_dirty({.link = link, .address = address});
+        }
+    }
+}
+
+void Engine::mark_link_dirty(IfIndex link) {
+    for (const NeighborKey& key : neighbors_.on_link(link)) {
+        mark_dirty(key);
+    }
+}
+
+void Engine::mark_all_dirty() {
+    std::vector<NeighborKey> keys;
+    keys.reserve(neighbors_.size());
+    neighbors_.for_each(
+        [&](const NeighborKey& key, const NeighborRecord&) { keys.push_back(key); });
+    for (const NeighborKey& key : keys) {
+        mark_dirty(key);
+    }
+}
+
+// Words -------------------------------------------------------------------------------------------
+
+void Engine::say(Level level, std::string_view id, std::string text) {
+    if (level <= level_) {
+        outputs_.emplace_back(Say{.note = {.level = level, .id = id, .text = std::move(text)}});
+    }
+}
+
+void Engine::degrade(const std::string& id, std::string text) {
+    const auto [entry, inserted] = degraded_.try_emplace(id);
+    if (!inserted && entry->second == text) {
+        return;
+    }
+    entry->second = std::move(text);
+    say(Level::Warn, "degraded.begin", fmt::format("what=\"{}\" text=\"{}\"", id, entry->second));
+}
+
+void Engine::recover(const std::string& id) {
+    if (degraded_.erase(id) > 0) {
+        say(Level::Info, "degraded.end", fmt::format("what=\"{}\"", id));
+    }
+}
+
+}  // namespace planed

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What planed decides. Facts go in by handle(), settle() plans what they have changed, poll() hands
+// out what is to be done. Pure: no I/O, no clock, no log, no thread. The same inputs with the same
+// times give the same outputs.
+//
+// Order within a turn: withdrawals leave poll() before additions, and both before everything else.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+
+#include "config/config.hpp"
+#include "core/dump_schedule.hpp"
+#include "core/eligibility.hpp"
+#include "core/fdb_table.hpp"
+#include "core/input.hpp"
+#include "core/kernel_settings.hpp"
+#include "core/link_table.hpp"
+#include "core/milestones.hpp"
+#include "core/neighbor_table.hpp"
+#include "core/output.hpp"
+#include "core/probe_queue.hpp"
+#include "core/route_sink.hpp"
+#include "core/served_interfaces.hpp"
+
+namespace planed {
+
+/// Why an address is, or is not, a route.
+struct Verdict {
+    bool eligible = false;
+    std::string reason;  // A sentence: "port swp3 has no carrier".
+    bool operator==(const Verdict&) const = default;
+};
+
+class Engine {
+public:
+    explicit Engine(std::shared_ptr<const Config> config);
+
+    void handle(const Input& input, TimePoint now);  // Records facts, marks keys dirty.
+    void settle(TimePoint now);                      // Plans the dirty keys, once a turn.
+    std::optional<Output> poll();                    // Drain to nullopt before waiting.
+    [[nodiscard]] std::optional<TimePoint> wake_at();
+
+    /// Notes above this level are not made at all: a note for each neighbour costs more than its
+    /// plan.
+    void set_level(Level level) { level_ = level; }
+
+    [[nodiscard]] Verdict explain(const IpAddress& address) const;
+
+    struct Totals {
+        std::size_t neighbors = 0;
+        std::size_t eligible = 0;
+        std::size_t routes_desired = 0;
+        std::size_t routes_installed = 0;
+        std::size_t routes_rejected = 0;
+        std::uint64_t overruns = 0;
+        std::uint64_t resyncs = 0;  // Dumps that finished after an overrun.
+        std::uint64_t refused = 0;  // Facts that a full table had no room for.
+        bool operator==(const Totals&) const = default;
+    };
+    [[nodiscard]] Totals totals() const;  // Walks the tables.
+    [[nodiscard]] const Milestones& milestones() const { return milestones_; }
+    [[nodiscard]] const absl::btree_map<std::string, std::string>& degraded() const {
+        return degraded_;
+    }
+    [[nodiscard]] const RouteSink::Routes& routes() const { return sink_.routes(); }
+    [[nodiscard]] const NeighborTable& neighbors() const { return neighbors_; }
+    [[nodiscard]] const ServedInterfaces& served() const { return served_; }
+
+private:
+    // One handler for each input.
+    void on(const LinkSeen& seen, TimePoint now);
+    void on(const LinkGone& gone, TimePoint now);
+    void on(const AddressSeen& seen, TimePoint now);
+    void on(const AddressGone& gone, TimePoint now);
+    void on(const NeighborSeen& seen, TimePoint now);
+    void on(const NeighborGone& gone, TimePoint now);
+    void on(const FdbSeen& seen, TimePoint now);
+    void on(const FdbGone& gone, TimePoint now);
+    void on(const DumpStarted& started, TimePoint now);
+    void on(const DumpFinished& finished, TimePoint now);
+    void on(const EventsLost& lost, TimePoint now);
+    void on(const RouteAnswered& answered, TimePoint now);
+    void on(const RouteSeen& seen, TimePoint now);
+    void on(const ReadBackFinished& finished, TimePoint now);
+    void on(const ZapiUp& up, TimePoint now);
+    void on(const ZapiLost& lost, TimePoint now);
+    void on(const KernelAnswered& answered, TimePoint now);
+    void on(const PortRemembered& remembered, TimePoint now);
+    void on(const ShutRemembered& remembered, TimePoint now);
+    void on(const BgpPeersSeen& seen, TimePoint now);
+    void on(const NeighborTableSeen& seen, TimePoint now);
+    void on(const ConfigChanged& changed, TimePoint now);
+    void on(const StopRequested& requested, TimePoint now);
+
+    // Facts to dirty keys.
+    void mark_dirty(const NeighborKey& key);
+    void mark_mac_dirty(const FdbKey& key);
+    void mark_link_dirty(IfIndex link);
+    void mark_all_dirty();
+    void port_changed(const Link& link, const LinkChange& change, TimePoint now);
+    void sweep_neighbors(bool conclusive, TimePoint now);
+    void neighbor_lost(const NeighborKey& key, TimePoint now);
+    void remove_neighbor(const NeighborKey& key);
+    void release_mac(IfIndex link, const MacAddress& mac);
+
+    // Dirty keys to wishes (engine_plan.cpp).
+    void update_served(TimePoint now);
+    void update_isolation(TimePoint now);
+    void reinstall_flapped();
+    void plan_dirty(TimePoint now);
+    void plan(const NeighborKey& key, TimePoint now);
+    void decide_route(const RouteKey& key);
+    void probe_if_in_doubt(const NeighborKey& key,
+                           NeighborRecord& record,
+                           const PortFacts& port,
+                           TimePoint now);
+    void remember_port(const ServedInterface& served, const MacAddress& mac);
+    [[nodiscard]] PortFacts port_of(const ServedInterface& served, const MacAddress& mac) const;
+    [[nodiscard]] Reason judge_neighbor(const NeighborKey& key,
+                                        const NeighborRecord& record,
+                                        const ServedInterface* served,
+                                        const PortFacts& port) const;
+    [[nodiscard]] std::string describe_neighbor(const NeighborKey& key,
+                                                const NeighborRecord& record) const;
+
+    // Time to outputs (engine_plan.cpp).
+    void run_probes(TimePoint now);
+    void run_dumps(TimePoint now);
+    void run_link_reads(TimePoint now);
+    void run_routes(TimePoint now);
+    void run_settings();
+    void reach(Milestone milestone, TimePoint now);
+
+    void say(Level level, std::string_view id, std::string text);
+    void degrade(const std::string& id, std::string text);
+    void recover(const std::string& id);
+
+    std::shared_ptr<const Config> config_;
+    Level level_ = Level::Info;
+    TimePoint now_{};
+
+    LinkTable links_;
+    AddressTable addresses_;
+    NeighborTable neighbors_;
+    FdbTable fdb_;
+    ServedInterfaces served_;
+    absl::btree_set<IpAddress> bgp_peers_;
+    bool peers_matter_ =
+        false;  // The FRR on the other side cannot have a host route for a BGP peer.
+
+    std::vector<NeighborKey> dirty_;
+    std::size_t planned_ = 0;  // How far dirty_ has been planned.
+    bool served_dirty_ = true;
+    bool isolation_dirty_ = true;
+    bool facts_whole_ = false;  // Every table has been read once: plans mean something.
+    bool isolated_ = false;
+    bool restart_completed_ = false;  // Since zebra's session came up.
+    bool stopping_ = false;
+    std::set<std::string> shut_ports_;       // Taken down by us, by name.
+    std::set<IfIndex> flapped_;              // Served links to reinstall after a flap.
+    absl::btree_set<VrfId> announced_vrfs_;  // To zebra, on this session.
+    std::optional<TimePoint> link_reads_until_;
+    TimePoint next_link_read_{};
+
+    DumpSchedule dumps_;
+    ProbeQueue probes_;
+    KernelSettings settings_;
+    RouteSink sink_;
+    Milestones milestones_;
+    absl::btree_map<std::string, std::string> degraded_;
+    absl::btree_map<std::uint64_t, NeighborKey> neighbor_writes_;  // Asked, not yet answered.
+
+    std::uint64_t next_request_ = 1;
+    std::uint64_t overruns_ = 0;
+    std::uint64_t resyncs_ = 0;
+    std::set<DumpKind> overrun_;  // Kinds whose next complete dump is a resync.
+    std::uint64_t table_fulls_ = 0;
+    std::deque<Output> outputs_;
+};
+
+}  // namespace planed

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine, second half: dirty keys become wishes, and time becomes outputs.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/engine.hpp"
+#include "core/limits.hpp"
+#include "core/planner.hpp"
+#include "core/uplinks.hpp"
+
+namespace planed {
+
+void Engine::settle(TimePoint now) {
+    now_ = now;
+    if (served_dirty_ && dumps_.synced(DumpKind::Links)) {
+        update_served(now);
+    }
+    if (facts_whole_) {
+        if (isolation_dirty_) {
+            update_isolation(now);
+        }
+        plan_dirty(now);
+        reinstall_flapped();
+    }
+    run_routes(now);
+    run_probes(now);
+    run_link_reads(now);
+    run_dumps(now);
+    run_settings();
+}
+
+// Wishes ------------------------------------------------------------------------------------------
+
+void Engine::update_served(TimePoint /*now*/) {
+    served_dirty_ = false;
+    for (const IfIndex link : served_.update(*config_, links_, addresses_)) {
+        const ServedInterface* served = served_.find(link);
+        if (served == nullptr) {
+            settings_.unserve(link);
+        } else {
+            settings_.serve(*served);
+        }
+        mark_link_dirty(link);
+    }
+    for (const auto& [link, served] : served_.all()) {
+        if (sink_.is_up() && announced_vrfs_.insert(served.vrf).second &&
+            served.vrf != VrfId::Default) {
+            outputs_.emplace_back(AnnounceVrf{.vrf = served.vrf});
+        }
+    }
+}
+
+void Engine::update_isolation(TimePoint /*now*/) {
+    isolation_dirty_ = false;
+    const bool before = isolated_;
+    isolated_ = is_isolated(*config_, links_);
+    if (isolated_ != before) {
+        for (const auto& [link, served] : served_.all()) {
+            mark_link_dirty(link);
+        }
+        if (isolated_) {
+            degrade("uplinks", "all uplinks are down: no host is announced");
+        } else {
+            recover("uplinks");
+        }
+    }
+    const bool shut = isolated_ && config_->uplinks_down == UplinksDown::Shut;
+    if (shut) {
+        for (const IfIndex port : server_ports(*config_, links_, served_)) {
+            const Link& link = *links_.find(port);
+            // Who was down before us stays down after us.
+            if (link.admin_up && shut_ports_.insert(link.name).second) {
+                outputs_.emplace_back(RememberShut{.port = link.name, .shut = true});
+                outputs_.emplace_back(
+                    SetLinkUp{.request = next_request_++, .link = port, .up = false});
+            }
+        }
+        return;
+    }
+    for (const std::string& name : shut_ports_) {
+        const Link* link = links_.find(name);
+        if (link != nullptr) {
+            outputs_.emplace_back(
+                SetLinkUp{.request = next_request_++, .link = link->index, .up = true});
+        }
+        outputs_.emplace_back(RememberShut{.port = name, .shut = false});
+    }
+    shut_ports_.clear();
+}
+
+void Engine::plan_dirty(TimePoint now) {
+    std::size_t budget = limits::kPlannedPerTurnMax;
+    while (planned_ < dirty_.size() && budget > 0) {
+        plan(dirty_[planned_], now);
+        ++planned_;
+        --budget;
+    }
+    if (planned_ == dirty_.size()) {
+        dirty_.clear();
+        planned_ = 0;
+    }
+}
+
+void Engine::plan(const NeighborKey& key, TimePoint now) {
+    NeighborRecord* record = neighbors_.find(key);
+    if (record == nullptr) {
+        return;
+    }
+    record->dirty = false;
+    const ServedInterface* served = served_.find(key.link);
+    const PortFacts port = served == nullptr ? PortFacts{} : port_of(*served, record->neighbor.mac);
+    const Reason reason = judge_neighbor(key, *record, served, port);
+    if (reason != record->reason) {
+        record->reason = reason;
+        record->judged = now;
+        if (level_ >= Level::Debug) {
+            say(Level::Debug, "host", describe_neighbor(key, *record));
+        }
+    }
+    const bool eligible = reason == Reason::Eligible;
+    const std::optional<VrfId> before = record->claim;
+    record->claim = eligible ? std::optional(served->vrf) : std::nullopt;
+    if (eligible && before != record->claim) {
+        record->claimed_at = now;
+    }
+    if (before && before != record->claim) {
+        decide_route(route_key(*before, key.address));
+    }
+    if (eligible) {
+        decide_route(route_key(served->vrf, key.address));
+        remember_port(*served, record->neighbor.mac);
+    }
+    if (!record->in_kernel && !eligible) {
+        // Collected or flushed, and something else speaks against it: it is not put back.
+        remove_neighbor(key);
+        return;
+    }
+    probe_if_in_doubt(key, *record, port, now);
+}
+
+// Among the links on which an address is eligible, the one where it appeared last: a host that
+// moves is heard on the new link before the old one forgets it.
+void Engine::decide_route(const RouteKey& key) {
+    const IpAddress& address = key.prefix.address();
+    const NeighborRecord* best = nullptr;
+    const ServedInterface* served = nullptr;
+    for (const IfIndex link : neighbors_.links_with(address)) {
+        const NeighborRecord* candidate = neighbors_.find({.link = link, .address = address});
+        if (candidate->claim != key.vrf ||
+            (best != nullptr && candidate->claimed_at <= best->claimed_at)) {
+            continue;
+        }
+        best = candidate;
+        served = served_.find(link);
+    }
+    if (served == nullptr) {
+        sink_.unwant(key);
+    } else {
+        sink_.want(key, plan_route(config_->routes, *served));
+    }
+}
+
+PortFacts Engine::port_of(const ServedInterface& served, const MacAddress& mac) const {
+    if (served.bridge == IfIndex::None) {
+        return {.state = PortFacts::State::NotBridged, .port = served.link};
+    }
+    const PortBinding* binding =
+        fdb_.find({.bridge = served.bridge, .vlan = served.vlan, .mac = mac});
+    if (binding == nullptr) {
+        return {.state = PortFacts::State::Unknown};
+    }
+    const Link* port = links_.find(binding->port);
+    if (port == nullptr || port->master != served.bridge) {
+        return {.state = PortFacts::State::Left, .port = binding->port};
+    }
+    if (!links_.is_up(port->index)) {
+        return {.state = PortFacts::State::Down, .port = port->index};
+    }
+    const auto state = binding->unconfirmed ? PortFacts::State::Unconfirmed : PortFacts::State::Up;
+    return {.state = state, .port = port->index};
+}
+
+Reason Engine::judge_neighbor(const NeighborKey& key,
+                              const NeighborRecord& record,
+                              const ServedInterface* served,
+                              const PortFacts& port) const {
+    return judge({.address = key.address,
+                  .neighbor = record.neighbor,
+                  .served = served,
+                  .port = port,
+                  .isolated = isolated_,
+                  .own_address = addresses_.owns(key.address),
+                  .own_mac = links_.owns_mac(record.neighbor.mac),
+                  .bgp_peer = peers_matter_ && bgp_peers_.contains(key.address)});
+}
+
+// Three doubts are settled by asking the host: no port was ever seen for it; its port came back and
+// it has not spoken since; its port is known from the state file alone.
+void Engine::probe_if_in_doubt(const NeighborKey& key,
+                               NeighborRecord& record,
+                               const PortFacts& port,
+                               TimePoint now) {
+    if (record.probed || record.neighbor.mac.is_zero() || record.neighbor.state == Nud::Permanent ||
+        record.neighbor.state == Nud::NoArp || judge_state(record.neighbor) != Reason::Eligible) {
+        return;
+    }
+    const ServedInterface* served = served_.find(key.link);
+    if (served == nullptr || !served->up) {
+        return;
+    }
+    const bool unconfirmed = record.reason == Reason::PortUnconfirmed;
+    const bool unknown =
+        record.reason == Reason::Eligible && port.state == PortFacts::State::Unknown;
+    const bool known =
+        port.state != PortFacts::State::NotBridged && port.state != PortFacts::State::Unknown;
+    bool remembered = false;
+    if (known) {
+        const PortBinding* binding =
+            fdb_.find({.bridge = served->bridge, .vlan = served->vlan, .mac = record.neighbor.mac});
+        remembered = binding != nullptr && binding->remembered;
+    }
+    if (unconfirmed || unknown || remembered) {
+        record.probed = true;
+        probes_.add(key, unknown ? now + limits::kPortUnknownGrace : now);
+    }
+}
+
+void Engine::remember_port(const ServedInterface& served, const MacAddress& mac) {
+    if (served.bridge == IfIndex::None) {
+        return;
+    }
+    const FdbKey key{.bridge = served.bridge, .vlan = served.vlan, .mac = mac};
+    PortBinding* binding = fdb_.find(key);
+    if (binding == nullptr || binding->saved || binding->port == IfIndex::None) {
+        return;
+    }
+    binding->saved = true;
+    outputs_.emplace_back(RememberPort{.bridge = std::string(links_.name_of(served.bridge)),
+                                       .vlan = served.vlan,
+                                       .mac = mac,
+                                       .port = std::string(links_.name_of(binding->port))});
+}
+
+// The kernel drops an interface's routes when it goes down, zebra does not notice, and an identical
+// ADD does not repair it on every release: delete, wait, add.
+void Engine::reinstall_flapped() {
+    for (const IfIndex link : flapped_) {
+        if (!links_.is_up(link)) {
+            continue;  // Everything on it has just been withdrawn.
+        }
+        for (const NeighborKey& key : neighbors_.on_link(link)) {
+            const NeighborRecord* record = neighbors_.find(key);
+            if (record->claim) {
+                sink_.reinstall(route_key(*record->claim, key.address));
+            }
+        }
+    }
+    flapped_.clear();
+}
+
+// Time --------------------------------------------------------------------------------------------
+
+void Engine::run_routes(TimePoint now) {
+    const bool planned = facts_whole_ && dirty_.empty();
+    if (sink_.is_up() && planned && !restart_completed_) {
+        restart_completed_ = true;
+        for (const auto& [link, served] : served_.all()) {
+            if (announced_vrfs_.insert(served.vrf).second && served.vrf != VrfId::Default) {
+                outputs_.emplace_back(AnnounceVrf{.vrf = served.vrf});
+            }
+        }
+        CompleteRestart complete;
+        for (const VrfId vrf : announced_vrfs_) {
+            if (vrf != VrfId::Default) {
+                complete.vrfs.push_back(vrf);
+            }
+        }
+        outputs_.emplace_back(std::move(complete));
+        sink_.request_read_back();
+    }
+    if (restart_completed_ && sink_.read_back_due(now)) {
+        outputs_.emplace_back(StartReadBack{});
+    }
+    if (restart_completed_ && sink_.is_up() && sink_.read_back_done() && sink_.quiet()) {
+        reach(Milestone::RoutesSynced, now);
+        reach(Milestone::Ready, now);
+    }
+}
+
+void Engine::run_probes(TimePoint now) {
+    while (const auto key = probes_.poll(now)) {
+        const NeighborRecord* record = neighbors_.find(*key);
+        if (record == nullptr || record->neighbor.mac.is_zero()) {
+            continue;
+        }
+        const std::uint64_t request = next_request_++;
+        neighbor_writes_[request] = *key;
+        outputs_.emplace_back(
+            WriteNeighbor{.request = request,
+                          .key = *key,
+                          .mac = record->neighbor.mac,
+                          .state = Nud::Probe,
+                          .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
+    }
+}
+
+void Engine::run_dumps(TimePoint now) {
+    while (const auto kind = dumps_.poll(now)) {
+        outputs_.emplace_back(StartDump{.kind = *kind});
+    }
+}
+
+void Engine::run_link_reads(TimePoint now) {
+    if (!link_reads_until_ || next_link_read_ > now) {
+        return;
+    }
+    if (*link_reads_until_ < now) {
+        link_reads_until_.reset();
+        return;
+    }
+    next_link_read_ = now + limits::kLinkReadInterval;
+    std::set<IfIndex> links;
+    std::set<IfIndex> masters;
+    for (const auto& [link, served] : served_.all()) {
+        links.insert(link);
+        if (served.bridge != IfIndex::None) {
+            masters.insert(served.bridge);
+        }
+    }
+    links_.for_each([&](const Link& link) {
+        const bool uplink = std::any_of(
+            config_->uplinks.begin(), config_->uplinks.end(), [&](const std::string& name) {
+                return name_matches(name, link.name);
+            });
+        if (uplink) {
+            links.insert(link.index);
+        }
+    });
+    outputs_.emplace_back(ReadLinks{.links = {links.begin(), links.end()},
+                                    .masters = {masters.begin(), masters.end()}});
+}
+
+void Engine::run_settings() {
+    while (auto apply = settings_.poll(next_request_)) {
+        outputs_.emplace_back(std::move(*apply));
+    }
+}
+
+void Engine::reach(Milestone milestone, TimePoint now) {
+    if (milestones_.reach(milestone, now)) {
+        say(Level::Info, "milestone", fmt::format("name={}", word(milestone)));
+    }
+}
+
+std::optional<Output> Engine::poll() {
+    // What was handed to zebra's session before (VRFs) goes first; the session keeps that order.
+    if (facts_whole_ && !stopping_) {
+        if (auto route = sink_.next(now_)) {
+            return *route;
+        }
+    }
+    if (outputs_.empty()) {
+        return std::nullopt;
+    }
+    Output output = std::move(outputs_.front());
+    outputs_.pop_front();
+    return output;
+}
+
+std::optional<TimePoint> Engine::wake_at() {
+    std::optional<TimePoint> at = sink_.wake_at();
+    const auto sooner = [&at](std::optional<TimePoint> candidate) {
+        if (candidate) {
+            at = at ? std::min(*at, *candidate) : *candidate;
+        }
+    };
+    sooner(dumps_.wake_at());
+    sooner(probes_.wake_at());
+    if (link_reads_until_) {
+        sooner(next_link_read_);
+    }
+    if (!dirty_.empty() && facts_whole_) {
+        sooner(now_);
+    }
+    return at;
+}
+
+// Words -------------------------------------------------------------------------------------------
+
+std::string Engine::describe_neighbor(const NeighborKey& key, const NeighborRecord& record) const {
+    const ServedInterface* served = served_.find(key.link);
+    const PortFacts port = served == nullptr ? PortFacts{} : port_of(*served, record.neighbor.mac);
+    return fmt::format("address={} interface={} mac={} nud={} verdict={} text=\"{}\"",
+                       key.address.to_string(),
+                       links_.name_of(key.link),
+                       record.neighbor.mac.to_string(),
+                       word(record.neighbor.state),
+                       word(record.reason),
+                       describe(record.reason, served, links_.name_of(port.port)));
+}
+
+Verdict Engine::explain(const IpAddress& address) const {
+    Verdict verdict{.eligible = false, .reason = "no neighbour entry"};
+    for (const IfIndex link : neighbors_.links_with(address)) {
+        const NeighborKey key{.link = link, .address = address};
+        const NeighborRecord& record = *neighbors_.find(key);
+        const ServedInterface* served = served_.find(link);
+        const PortFacts port =
+            served == nullptr ? PortFacts{} : port_of(*served, record.neighbor.mac);
+        const Reason reason = judge_neighbor(key, record, served, port);
+        verdict = {.eligible = reason == Reason::Eligible,
+                   .reason = describe(reason, served, links_.name_of(port.port))};
+        if (verdict.eligible) {
+            break;
+        }
+    }
+    return verdict;
+}
+
+Engine::Totals Engine::totals() const {
+    Totals totals{.neighbors = neighbors_.size(),
+                  .overruns = overruns_,
+                  .resyncs = resyncs_,
+                  .refused = neighbors_.refused() + fdb_.refused()};
+    neighbors_.for_each([&](const NeighborKey&, const NeighborRecord& record) {
+        totals.eligible += record.reason == Reason::Eligible ? 1U : 0U;
+    });
+    sink_.routes().for_each(
+        [&](const RouteKey&, const std::optional<HostRoute>& desired, SinkState state) {
+            totals.routes_desired += desired ? 1U : 0U;
+            totals.routes_installed += state == SinkState::Held ? 1U : 0U;
+            totals.routes_rejected += state == SinkState::Rejected ? 1U : 0U;
+        });
+    return totals;
+}
+
+}  // namespace planed

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/fdb_table.hpp"
+
+#include "core/limits.hpp"
+
+namespace planed {
+
+bool FdbTable::see(const FdbSeen& seen, bool port_up) {
+    const auto found = bindings_.find(seen.key);
+    const bool known = found != bindings_.end();
+    if (seen.source == Source::Dump &&
+        !epoch_.accepts_row(seen.key, known ? &found->second.mark : nullptr)) {
+        return false;
+    }
+    if (!known && bindings_.size() >= limits::kFdbMax) {
+        ++refused_;
+        return false;
+    }
+    PortBinding& binding = bindings_[seen.key];
+    epoch_.mark(binding.mark);
+    const bool moved = binding.port != seen.entry.port;
+    // An entry of a port without carrier is on its way out: it proves nothing.
+    const bool confirmed = binding.unconfirmed && port_up;
+    binding.live = true;
+    binding.remembered = false;
+    if (port_up) {
+        binding.unconfirmed = false;
+    }
+    if (moved) {
+        move_to(seen.key, binding, seen.entry.port);
+        binding.saved = false;
+    }
+    return moved || confirmed || !known;
+}
+
+void FdbTable::gone(const FdbGone& gone) {
+    epoch_.note_deleted(gone.key);
+    PortBinding* binding = find(gone.key);
+    // The entry may have moved to another port, announced before the old one's end.
+    if (binding != nullptr && binding->port == gone.port) {
+        binding->live = false;
+    }
+}
+
+void FdbTable::forget(const FdbKey& key) {
+    PortBinding* binding = find(key);
+    if (binding == nullptr) {
+        return;
+    }
+    binding->saved = false;
+    if (!binding->live) {
+        drop(key);
+    }
+}
+
+std::vector<FdbKey> FdbTable::distrust(IfIndex port) {
+    std::vector<FdbKey> keys = behind(port);
+    for (const FdbKey& key : keys) {
+        find(key)->unconfirmed = true;
+    }
+    return keys;
+}
+
+std::vector<FdbKey> FdbTable::behind(IfIndex port) const {
+    std::vector<FdbKey> keys;
+    for (auto at = by_port_.lower_bound({port, FdbKey{}});
+         at != by_port_.end() && at->first == port;
+         ++at) {
+        keys.push_back(at->second);
+    }
+    return keys;
+}
+
+void FdbTable::remember(const PortRemembered& remembered, const LinkTable& links) {
+    if (bindings_.size() + by_name_.size() >= limits::kFdbMax) {
+        ++refused_;
+        return;
+    }
+    by_name_[{remembered.bridge, remembered.port}].insert({remembered.vlan, remembered.mac});
+    const Link* port = links.find(remembered.port);
+    if (port != nullptr) {
+        (void)link_appeared(*port, links);
+    }
+}
+
+std::vector<FdbKey> FdbTable::link_appeared(const Link& link, const LinkTable& links) {
+    std::vector<FdbKey> alive;
+    for (auto at = by_name_.begin(); at != by_name_.end();) {
+        const auto& [bridge_name, port_name] = at->first;
+        const Link* bridge = links.find(bridge_name);
+        const Link* port = links.find(port_name);
+        const bool concerned = bridge_name == link.name || port_name == link.name;
+        if (!concerned || bridge == nullptr || port == nullptr) {
+            ++at;
+            continue;
+        }
+        for (const auto& [vlan, mac] : at->second) {
+            const FdbKey key{.bridge = bridge->index, .vlan = vlan, .mac = mac};
+            const auto [entry, inserted] = bindings_.try_emplace(key);
+            PortBinding& binding = entry->second;
+            if (inserted) {
+                binding.remembered = true;
+                binding.saved = true;
+            }
+            if (!binding.live && binding.port == IfIndex::None) {
+                move_to(key, binding, port->index);
+                alive.push_back(key);
+            }
+        }
+        at = by_name_.erase(at);
+    }
+    return alive;
+}
+
+void FdbTable::link_gone(const Link& link, const LinkTable& links) {
+    for (const FdbKey& key : behind(link.index)) {
+        PortBinding& binding = *find(key);
+        const Link* bridge = links.find(key.bridge);
+        if (bridge != nullptr) {
+            by_name_[{bridge->name, link.name}].insert({key.vlan, key.mac});
+        }
+        binding.live = false;
+        binding.unconfirmed = true;
+        move_to(key, binding, IfIndex::None);
+    }
+    if (link.kind != LinkKind::Bridge) {
+        return;
+    }
+    std::vector<FdbKey> keys;
+    for (auto at = bindings_.lower_bound({.bridge = link.index});
+         at != bindings_.end() && at->first.bridge == link.index;
+         ++at) {
+        keys.push_back(at->first);
+    }
+    for (const FdbKey& key : keys) {
+        const PortBinding& binding = *find(key);
+        const Link* port = links.find(binding.port);
+        if (port != nullptr) {
+            by_name_[{link.name, port->name}].insert({key.vlan, key.mac});
+        }
+        drop(key);
+    }
+}
+
+void FdbTable::dump_finish(bool complete) {
+    if (!epoch_.finish(complete)) {
+        return;
+    }
+    for (auto& [key, binding] : bindings_) {
+        if (!epoch_.is_marked(binding.mark)) {
+            binding.live = false;
+        }
+    }
+}
+
+PortBinding* FdbTable::find(const FdbKey& key) {
+    const auto found = bindings_.find(key);
+    return found == bindings_.end() ? nullptr : &found->second;
+}
+
+const PortBinding* FdbTable::find(const FdbKey& key) const {
+    const auto found = bindings_.find(key);
+    return found == bindings_.end() ? nullptr : &found->second;
+}
+
+std::string FdbTable::lost_port_of(const FdbKey& key, const LinkTable& links) const {
+    const std::string bridge(links.name_of(key.bridge));
+    for (auto at = by_name_.lower_bound({bridge, ""});
+         at != by_name_.end() && at->first.first == bridge;
+         ++at) {
+        if (at->second.contains({key.vlan, key.mac})) {
+            return at->first.second;
+        }
+    }
+    return "?";
+}
+
+void FdbTable::move_to(const FdbKey& key, PortBinding& binding, IfIndex port) {
+    by_port_.erase({binding.port, key});
+    binding.port = port;
+    if (port != IfIndex::None) {
+        by_port_.insert({port, key});
+    }
+}
+
+void FdbTable::drop(const FdbKey& key) {
+    const auto found = bindings_.find(key);
+    if (found != bindings_.end()) {
+        by_port_.erase({found->second.port, key});
+        bindings_.erase(found);
+    }
+}
+
+}  // namespace planed

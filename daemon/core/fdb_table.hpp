@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behind which bridge port does a MAC live? The kernel's forwarding entries, and the memory of them
+// after they are gone: the kernel deletes an entry before it says that the port lost its carrier,
+// so without memory no host could be tied to the port that took it away. The memory survives the
+// port's deletion (by name) and, through the state file, planed's own restart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+
+#include "core/dump_epoch.hpp"
+#include "core/facts.hpp"
+#include "core/input.hpp"
+#include "core/link_table.hpp"
+
+namespace planed {
+
+struct PortBinding {
+    IfIndex port{};            // None: the port's link does not exist now.
+    bool live = false;         // The kernel has the entry.
+    bool unconfirmed = false;  // The port was down since the MAC was last heard.
+    bool remembered = false;   // From the state file, not seen live yet.
+    bool saved = false;        // The state file has it as it stands here.
+    std::uint32_t mark = 0;
+};
+
+class FdbTable {
+public:
+    /// True if the MAC's port, or our trust in it, changed. `port_up`: does that port have carrier?
+    bool see(const FdbSeen& seen, bool port_up);
+    /// The kernel's entry is gone; the memory stays. Never changes where the MAC lives.
+    void gone(const FdbGone& gone);
+    /// Drops the memory of a MAC that no host has any more; a live entry stays.
+    void forget(const FdbKey& key);
+
+    /// The port lost its carrier, left its bridge or was deleted: what is behind it must speak
+    /// again. Returns its MACs.
+    std::vector<FdbKey> distrust(IfIndex port);
+    [[nodiscard]] std::vector<FdbKey> behind(IfIndex port) const;
+
+    void remember(const PortRemembered& remembered, const LinkTable& links);
+    /// A link is known by this name now: what was remembered by names finds its indices. Returns
+    /// the bindings that came to life.
+    std::vector<FdbKey> link_appeared(const Link& link, const LinkTable& links);
+    void link_gone(const Link& link, const LinkTable& links);
+
+    void dump_begin() { epoch_.begin(); }
+    void dump_finish(bool complete);
+
+    [[nodiscard]] PortBinding* find(const FdbKey& key);
+    [[nodiscard]] const PortBinding* find(const FdbKey& key) const;
+    /// The name of a port that does not exist now but is remembered for this MAC.
+    [[nodiscard]] std::string lost_port_of(const FdbKey& key, const LinkTable& links) const;
+    [[nodiscard]] std::size_t size() const { return bindings_.size(); }
+    [[nodiscard]] std::uint64_t refused() const { return refused_; }  // For want of room.
+
+private:
+    using Names = std::pair<std::string, std::string>;  // Bridge, port.
+    using Mac = std::pair<VlanId, MacAddress>;
+
+    void move_to(const FdbKey& key, PortBinding& binding, IfIndex port);
+    void drop(const FdbKey& key);
+
+    absl::btree_map<FdbKey, PortBinding> bindings_;
+    absl::btree_set<std::pair<IfIndex, FdbKey>> by_port_;
+    absl::btree_map<Names, absl::btree_set<Mac>>
+        by_name_;  // Remembered; at least one link is missing.
+    DumpEpoch<FdbKey> epoch_;
+    std::uint64_t refused_ = 0;
+};
+
+}  // namespace planed

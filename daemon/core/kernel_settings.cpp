@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kernel_settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace planed {
+namespace {
+
+// Long enough for every host of a plane to ask at once.
+constexpr std::uint32_t kProxyQueueLength = 65'536;
+// After three unicast tries, so many broadcast ones before the kernel says FAILED: some switches
+// drop or trap unicast ARP.
+constexpr std::uint32_t kBroadcastTries = 3;
+
+struct Wanted {
+    Setting setting{};
+    std::uint32_t value = 0;
+};
+
+std::vector<Wanted> wanted_for(const ServedInterface& served) {
+    // 2 = only from senders inside the interface's own subnets; with prefixes of the configuration
+    // the hosts may be elsewhere, so 1 = any, and eligibility judges.
+    const std::uint32_t accept = served.config.prefixes.empty() ? 2 : 1;
+    std::vector<Wanted> wanted{
+        {Setting::ArpAccept, accept},
+        {Setting::AcceptUntrackedNa, accept},
+        {Setting::McastResolicit4, kBroadcastTries},
+        {Setting::McastResolicit6, kBroadcastTries},
+    };
+    if (served.config.proxy_arp != ProxyArp::Off) {
+        wanted.push_back({Setting::ProxyDelay4, 0});
+        wanted.push_back({Setting::ProxyQlen4, kProxyQueueLength});
+        wanted.push_back({Setting::ProxyArp, 1});
+    }
+    return wanted;
+}
+
+}  // namespace
+
+std::string setting_name(Setting setting, std::string_view interface) {
+    switch (setting) {
+        case Setting::ArpAccept: return fmt::format("ipv4.conf.{}.arp_accept", interface);
+        case Setting::ProxyArp: return fmt::format("ipv4.conf.{}.proxy_arp", interface);
+        case Setting::AcceptUntrackedNa:
+            return fmt::format("ipv6.conf.{}.accept_untracked_na", interface);
+        case Setting::McastResolicit4:
+            return fmt::format("ipv4.neigh.{}.mcast_resolicit", interface);
+        case Setting::McastResolicit6:
+            return fmt::format("ipv6.neigh.{}.mcast_resolicit", interface);
+        case Setting::ProxyDelay4: return fmt::format("ipv4.neigh.{}.proxy_delay", interface);
+        case Setting::ProxyQlen4: return fmt::format("ipv4.neigh.{}.proxy_qlen", interface);
+    }
+    return "unknown";
+}
+
+void KernelSettings::serve(const ServedInterface& served) {
+    Interface& interface = interfaces_[served.link];
+    interface.name = served.name;
+    const std::vector<Wanted> wanted = wanted_for(served);
+    // The common beginning stays; the rest is undone in reverse before anything new is applied.
+    std::size_t same = 0;
+    while (same < wanted.size() && same < interface.applied.size() &&
+           interface.applied[same].setting == wanted[same].setting) {
+        Applied& applied = interface.applied[same];
+        if (applied.value != wanted[same].value) {
+            applied.value = wanted[same].value;
+            apply(served.link, interface, applied);
+        }
+        ++same;
+    }
+    undo_from(served.link, interface, same);
+    for (; same < wanted.size(); ++same) {
+        interface.applied.push_back(
+            {.setting = wanted[same].setting, .value = wanted[same].value, .found = {}});
+        apply(served.link, interface, interface.applied.back());
+    }
+}
+
+void KernelSettings::unserve(IfIndex link) {
+    const auto found = interfaces_.find(link);
+    if (found != interfaces_.end()) {
+        undo_from(link, found->second, 0);
+        interfaces_.erase(found);
+    }
+}
+
+void KernelSettings::forget(IfIndex link) {
+    interfaces_.erase(link);
+    const auto concerns = [&](const Pending& pending) { return pending.apply.link == link; };
+    queue_.erase(std::remove_if(queue_.begin(), queue_.end(), concerns), queue_.end());
+}
+
+void KernelSettings::audit() {
+    for (const auto& [link, interface] : interfaces_) {
+        for (const Applied& applied : interface.applied) {
+            apply(link, interface, applied);
+        }
+    }
+}
+
+void KernelSettings::undo_all() {
+    std::vector<IfIndex> links;
+    for (const auto& [link, interface] : interfaces_) {
+        links.push_back(link);
+    }
+    for (const IfIndex link : links) {
+        unserve(link);
+    }
+}
+
+std::optional<KernelSettings::Failure> KernelSettings::answered(const KernelAnswered& answer) {
+    const auto asked = asked_.find(answer.request);
+    if (asked == asked_.end()) {
+        return std::nullopt;
+    }
+    const Pending pending = asked->second;
+    asked_.erase(asked);
+    const auto interface = interfaces_.find(pending.apply.link);
+    if (answer.error) {
+        return Failure{.name = setting_name(pending.apply.setting, pending.apply.name),
+                       .error = *answer.error};
+    }
+    if (pending.undo || interface == interfaces_.end()) {
+        return std::nullopt;
+    }
+    for (Applied& applied : interface->second.applied) {
+        // What an audit finds is what we set ourselves, or what somebody set meanwhile: not the
+        // origin.
+        if (applied.setting == pending.apply.setting && !applied.found) {
+            applied.found = answer.found;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<ApplySetting> KernelSettings::poll(std::uint64_t& next_request) {
+    if (queue_.empty()) {
+        return std::nullopt;
+    }
+    Pending pending = std::move(queue_.front());
+    queue_.pop_front();
+    pending.apply.request = next_request++;
+    asked_[pending.apply.request] = pending;
+    return pending.apply;
+}
+
+void KernelSettings::undo_from(IfIndex link, Interface& interface, std::size_t keep) {
+    while (interface.applied.size() > keep) {
+        const Applied last = interface.applied.back();
+        interface.applied.pop_back();
+        if (!last.found || *last.found == last.value) {
+            continue;  // It was so before us, or never took.
+        }
+        queue_.push_back({.apply = {.link = link,
+                                    .name = interface.name,
+                                    .setting = last.setting,
+                                    .value = *last.found},
+                          .undo = true});
+    }
+}
+
+void KernelSettings::apply(IfIndex link, const Interface& interface, const Applied& applied) {
+    queue_.push_back({.apply = {.link = link,
+                                .name = interface.name,
+                                .setting = applied.setting,
+                                .value = applied.value},
+                      .undo = false});
+}
+
+}  // namespace planed

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel settings that a served interface needs, applied in the safe order and undone in
+// reverse. proxy_delay goes to 0 before proxy_arp is switched on: with the default of 0.8 s every
+// proxied answer waits, and older kernels divide by the delay while answering (felix issue 1937).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+
+#include "core/input.hpp"
+#include "core/output.hpp"
+#include "core/served_interfaces.hpp"
+
+namespace planed {
+
+/// The setting's name as `sysctl` prints it, below net: "ipv4.conf.Vlan100.arp_accept".
+std::string setting_name(Setting setting, std::string_view interface);
+
+class KernelSettings {
+public:
+    /// The interface is served in this form now: what differs is applied, what is no longer wanted
+    /// undone.
+    void serve(const ServedInterface& served);
+    /// It is not any more, but its link may still be there: everything is undone.
+    void unserve(IfIndex link);
+    /// The link is gone and its settings with it.
+    void forget(IfIndex link);
+    /// Ask for everything again: somebody may have changed it. What is as wanted costs one file
+    /// read.
+    void audit();
+    void undo_all();
+
+    struct Failure {
+        std::string name;
+        Error error;
+    };
+    /// Nullopt: no request of ours, or it went well.
+    std::optional<Failure> answered(const KernelAnswered& answer);
+
+    std::optional<ApplySetting> poll(std::uint64_t& next_request);
+
+private:
+    struct Applied {
+        Setting setting{};
+        std::uint32_t value = 0;
+        std::optional<std::uint32_t> found;
+    };
+    struct Interface {
+        std::string name;
+        std::vector<Applied> applied;  // In the order of application.
+    };
+    struct Pending {
+        ApplySetting apply;
+        bool undo = false;
+    };
+
+    void undo_from(IfIndex link, Interface& interface, std::size_t keep);
+    void apply(IfIndex link, const Interface& interface, const Applied& applied);
+
+    absl::btree_map<IfIndex, Interface> interfaces_;
+    std::deque<Pending> queue_;
+    absl::btree_map<std::uint64_t, Pending> asked_;
+};
+
+}  // namespace planed

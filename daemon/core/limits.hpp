@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every bound of the daemon in one place, each with the sketch that it comes from.
+#pragma once
+
+#include <cstddef>
+
+#include "net/time.hpp"
+
+namespace planed::limits {
+
+// A plane has up to 16,384 GPUs, two addresses each; eight times that is a broken or hostile
+// network.
+inline constexpr std::size_t kNeighborsMax = 262'144;
+inline constexpr std::size_t kFdbMax = 262'144;
+inline constexpr std::size_t kLinksMax = 16'384;
+inline constexpr std::size_t kAddressesMax = 65'536;
+
+// zebra takes 100,000 routes a second and answers after 14 ms: a window of this size never limits.
+inline constexpr std::size_t kRoutesInFlightMax = 262'144;
+
+// Planning costs about a microsecond a host: a turn stays under 10 ms whatever has become dirty.
+inline constexpr std::size_t kPlannedPerTurnMax = 8'192;
+
+// Kernel tables are read whole this often even if no event was lost: some changes have no event.
+inline constexpr Duration kAuditInterval = 60s;
+// Between two dumps of one table: an overrun under load must not turn into a dump after a dump.
+inline constexpr Duration kDumpSpacing = 200ms;
+// A dump that failed or was interrupted is asked for again so soon, doubling up to the maximum.
+inline constexpr Duration kDumpRetryFirst = 100ms;
+inline constexpr Duration kDumpRetryMax = 5s;
+
+// linkwatch reports a carrier loss up to a second late when it has just reported another one, while
+// a read shows it at once: after a carrier event the links are read this often, this long.
+inline constexpr Duration kLinkReadInterval = 10ms;
+inline constexpr Duration kLinkReadWindow = 1200ms;
+
+// The kernel flushes neighbours a moment before it says that the interface went down: what looks
+// like garbage collection waits this long before it is put back.
+inline constexpr Duration kCollectedGrace = 50ms;
+// A neighbour can be seen before its forwarding entry: probe for the port only after this.
+inline constexpr Duration kPortUnknownGrace = 250ms;
+// The garbage collector takes nothing that was used within this time (gc_staletime, neighbour.c).
+inline constexpr Duration kGcStaleTime = 60s;
+// Probes and write-backs: 64 every 10 ms are 6,400 a second, under 1 % of a core here.
+inline constexpr std::size_t kProbesPerRound = 64;
+inline constexpr Duration kProbeRound = 10ms;
+inline constexpr Duration kProbeRetry = 1s;
+
+// Read-backs of our own routes: this far apart at least, and one every audit interval.
+inline constexpr Duration kReadBackSpacing = 1s;
+inline constexpr Duration kReadBackTimeout = 30s;
+
+}  // namespace planed::limits

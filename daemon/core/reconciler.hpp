@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives one outside table (zebra's RIB, the kernel's proxy table, Redis) from what it holds to
+// what we want. Callers state wishes and observations in any order, any number of times; the
+// operations follow from the difference. Never does I/O, never reads a clock.
+//
+// Rules, each a test in tests/unit/core/reconciler_test.cpp:
+//  1. One operation in flight per key. A newer wish waits for the answer, except a withdrawal,
+//  which
+//     never waits: the sink handles the operations of one key in order.
+//  2. A wish taken back before it was sent sends nothing.
+//  3. Busy retries after 100 ms, doubling to 25.6 s. Rejected stays quiet until the wish changes,
+//  the
+//     sink says otherwise, or an audit gives it one more try.
+//  4. forget_actual() on a lost session: everything wanted is pushed again; late answers are
+//  ignored.
+//  5. What an audit finds and nobody wants is deleted.
+//  6. desired == actual is silence.
+//  7. An answer that does not come within `answer_timeout` makes the operation overdue; the next
+//  audit
+//     decides what became of it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+
+#include "net/assert.hpp"
+#include "net/time.hpp"
+
+namespace planed {
+
+enum class OpResult : std::uint8_t { Done, Busy, Rejected };
+
+/// What a reader may know of one key.
+enum class SinkState : std::uint8_t { Absent, Pending, Held, Rejected, Withdrawing };
+
+template <class Key, class Value>
+class Reconciler {
+public:
+    struct Op {
+        std::uint64_t id = 0;
+        Key key{};
+        std::optional<Value> put{};  // Absent: delete.
+        bool operator==(const Op&) const = default;
+    };
+
+    struct Options {
+        std::size_t in_flight_max = 0;  // Puts only; a withdrawal never waits.
+        Duration answer_timeout = 2s;   // Then the operation is overdue.
+        Duration audit_settle = 1s;  // An audit says nothing of what was sent this shortly before.
+        Duration retry_first = 100ms;
+        Duration retry_max = 25600ms;
+        Duration steady_after = 30s;  // An operation older than this clears the back-off.
+    };
+
+    explicit Reconciler(const Options& options) : options_(options) {}
+
+    void want(const Key& key, Value value) {
+        Entry& entry = entry_for(key);
+        if (entry.desired == value) {
+            return;
+        }
+        entry.desired = std::move(value);
+        entry.rejected = false;
+        enqueue(key, entry);
+    }
+
+    void unwant(const Key& key) {
+        const auto found = entries_.find(key);
+        if (found == entries_.end() || !found->second->desired) {
+            return;
+        }
+        Entry& entry = *found->second;
+        entry.desired.reset();
+        entry.rejected = false;
+        entry.reinstall = false;
+        cancel_retry(key, entry);
+        if (!needs_delete(entry) && entry.in_flight == 0) {
+            forget_if_idle(key);
+            return;
+        }
+        enqueue(key, entry);
+    }
+
+    /// The sink's side of this key is in doubt though it says otherwise: delete, wait, put again.
+    void reinstall(const Key& key) {
+        const auto found = entries_.find(key);
+        if (found == entries_.end() || !found->second->desired) {
+            return;
+        }
+        found->second->reinstall = true;
+        enqueue(key, *found->second);
+    }
+
+    /// The same, where a gap would do more harm than a doubt: put again what is there already.
+    void refresh(const Key& key) {
+        const auto found = entries_.find(key);
+        if (found != entries_.end() && found->second->desired && found->second->in_flight == 0) {
+            found->second->held = Held::Maybe;
+            enqueue(key, *found->second);
+        }
+    }
+
+    /// The sink prefers something else to what it took from us before.
+    void reject(const Key& key) {
+        const auto found = entries_.find(key);
+        if (found != entries_.end() && found->second->in_flight == 0) {
+            found->second->held = Held::Maybe;
+            found->second->rejected = true;
+        }
+    }
+
+    /// What the sink was seen to hold: an audit's row, or word of a change that nobody asked for.
+    void observe(const Key& key, std::optional<Value> actual, TimePoint now) {
+        const auto found = entries_.find(key);
+        if (found == entries_.end()) {
+            if (actual) {
+                Entry& entry = entry_for(key);
+                entry.audited = audit_;
+                set_held(entry, std::move(actual));
+                enqueue(key, entry);
+            }
+            return;
+        }
+        Entry& entry = *found->second;
+        entry.audited = audit_;
+        if (entry.in_flight != 0) {
+            settle_doubt(key, entry, actual, now);
+        } else {
+            settle_observation(key, entry, std::move(actual), now);
+        }
+        forget_if_idle(key);
+    }
+
+    void audit_begin(TimePoint now) {
+        ++audit_;
+        audit_started_ = now;
+    }
+    /// Every key that the sink did not show since audit_begin is absent there, but for those that
+    /// we touched too shortly before.
+    void audit_end(TimePoint now) {
+        std::vector<Key> missing;
+        for (const auto& [key, pointer] : entries_) {
+            const Entry& entry = *pointer;
+            const bool settled = entry.sent_at + options_.audit_settle <= audit_started_;
+            if (entry.audited != audit_ && settled &&
+                (entry.in_flight != 0 || entry.held != Held::No)) {
+                missing.push_back(key);
+            }
+        }
+        for (const Key& key : missing) {
+            observe(key, std::nullopt, now);
+        }
+    }
+
+    void complete(const Op& op, OpResult result, TimePoint now) {
+        const auto found = entries_.find(op.key);
+        if (found == entries_.end() || found->second->in_flight != op.id) {
+            return;  // An answer to an operation of a session that is gone, or one that was
+                     // overtaken.
+        }
+        finish(op.key, *found->second, result, now);
+        forget_if_idle(op.key);
+    }
+
+    void forget_actual() {
+        ready_puts_.clear();
+        ready_deletes_.clear();
+        waiting_.clear();
+        retries_.clear();
+        in_flight_puts_ = 0;
+        overdue_ = 0;
+        for (auto& [key, pointer] : entries_) {
+            Entry& entry = *pointer;
+            if (entry.in_flight != 0 || entry.held != Held::No) {
+                entry.held = Held::Maybe;
+            }
+            entry.in_flight = 0;
+            entry.queued = false;
+            entry.overdue = false;
+            entry.rejected = false;
+            entry.reinstall = false;
+            entry.attempts = 0;
+            entry.retry_at.reset();
+            enqueue(key, entry);
+        }
+    }
+
+    /// The next operation to hand to the sink, if there is one now.
+    std::optional<Op> next(TimePoint now) {
+        release_retries(now);
+        if (auto op = next_from(ready_deletes_, now)) {
+            return op;
+        }
+        if (in_flight_puts_ >= options_.in_flight_max) {
+            return std::nullopt;
+        }
+        return next_from(ready_puts_, now);
+    }
+
+    /// Marks operations whose answer is late; true while at least one waits for an audit.
+    bool overdue(TimePoint now) {
+        while (!waiting_.empty() && waiting_.front().deadline <= now) {
+            const Waiting waiting = waiting_.front();
+            waiting_.pop_front();
+            const auto found = entries_.find(waiting.key);
+            if (found != entries_.end() && found->second->in_flight == waiting.id &&
+                !found->second->overdue) {
+                found->second->overdue = true;
+                ++overdue_;
+            }
+        }
+        return overdue_ > 0;
+    }
+
+    [[nodiscard]] bool has_overdue() const { return overdue_ > 0; }
+
+    /// When next() or overdue() will have something new, by time alone.
+    [[nodiscard]] std::optional<TimePoint> deadline() {
+        while (!waiting_.empty() && !is_current(waiting_.front())) {
+            waiting_.pop_front();
+        }
+        std::optional<TimePoint> at;
+        if (!waiting_.empty()) {
+            at = waiting_.front().deadline;
+        }
+        if (!retries_.empty()) {
+            at = at ? std::min(*at, retries_.begin()->first) : retries_.begin()->first;
+        }
+        return at;
+    }
+
+    [[nodiscard]] std::optional<Op> in_flight(const Key& key) const {
+        const auto found = entries_.find(key);
+        if (found == entries_.end() || found->second->in_flight == 0) {
+            return std::nullopt;
+        }
+        return Op{.id = found->second->in_flight, .key = key, .put = found->second->sent};
+    }
+    [[nodiscard]] const std::optional<Value>& desired(const Key& key) const {
+        static const std::optional<Value> kNothing;
+        const auto found = entries_.find(key);
+        return found == entries_.end() ? kNothing : found->second->desired;
+    }
+    [[nodiscard]] SinkState state(const Key& key) const {
+        const auto found = entries_.find(key);
+        return found == entries_.end() ? SinkState::Absent : state_of(*found->second);
+    }
+    /// Every key that is wanted or possibly held, in order: (key, desired, state).
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const auto& [key, entry] : entries_) {
+            visit(key, entry->desired, state_of(*entry));
+        }
+    }
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    /// No difference is left that time or the sink's answer would not resolve by itself.
+    [[nodiscard]] bool quiet() const {
+        return ready_puts_.empty() && ready_deletes_.empty() && in_flight_puts_ == 0;
+    }
+
+private:
+    enum class Held : std::uint8_t { No, Maybe, Yes };
+
+    struct Entry {
+        std::optional<Value> desired{};
+        Value actual{};               // Meaningful while held is Yes.
+        std::optional<Value> sent{};  // Of the operation in flight.
+        std::uint64_t in_flight = 0;
+        TimePoint sent_at{};
+        std::optional<TimePoint> retry_at{};
+        std::uint32_t audited = 0;
+        Held held = Held::No;
+        std::uint8_t attempts = 0;
+        bool queued = false;
+        bool overdue = false;
+        bool rejected = false;
+        bool reinstall = false;
+    };
+    struct Waiting {
+        TimePoint deadline;
+        std::uint64_t id;
+        Key key;
+    };
+
+    static bool needs_delete(const Entry& entry) {
+        const bool put_in_flight = entry.in_flight != 0 && entry.sent.has_value();
+        const bool delete_in_flight = entry.in_flight != 0 && !entry.sent.has_value();
+        return (entry.held != Held::No || put_in_flight) && !delete_in_flight;
+    }
+    static bool needs_put(const Entry& entry) {
+        const bool satisfied = entry.held == Held::Yes && entry.actual == *entry.desired;
+        return entry.in_flight == 0 && !satisfied && !entry.rejected && !entry.retry_at;
+    }
+    static SinkState state_of(const Entry& entry) {
+        if (!entry.desired) {
+            return SinkState::Withdrawing;
+        }
+        if (entry.rejected) {
+            return SinkState::Rejected;
+        }
+        const bool satisfied = entry.held == Held::Yes && entry.actual == *entry.desired;
+        return satisfied && entry.in_flight == 0 ? SinkState::Held : SinkState::Pending;
+    }
+    static void set_held(Entry& entry, std::optional<Value> actual) {
+        entry.held = actual ? Held::Yes : Held::No;
+        if (actual) {
+            entry.actual = std::move(*actual);
+        }
+    }
+
+    [[nodiscard]] bool is_current(const Waiting& waiting) const {
+        const auto found = entries_.find(waiting.key);
+        return found != entries_.end() && found->second->in_flight == waiting.id &&
+               !found->second->overdue;
+    }
+
+    Entry& entry_for(const Key& key) {
+        std::unique_ptr<Entry>& entry = entries_[key];
+        if (!entry) {
+            entry = std::make_unique<Entry>();
+        }
+        return *entry;
+    }
+
+    void enqueue(const Key& key, Entry& entry) {
+        const bool is_delete = !entry.desired || entry.reinstall;
+        if (is_delete) {
+            ready_deletes_.push_back(
+                key);  // Also when it waits as a put: the withdrawal overtakes it.
+        } else if (!entry.queued) {
+            ready_puts_.push_back(key);
+            entry.queued = true;
+        }
+    }
+
+    std::optional<Op> next_from(std::deque<Key>& queue, TimePoint now) {
+        while (!queue.empty()) {
+            const Key key = queue.front();
+            queue.pop_front();
+            const auto found = entries_.find(key);
+            if (found == entries_.end()) {
+                continue;
+            }
+            Entry& entry = *found->second;
+            if (&queue == &ready_puts_) {
+                entry.queued = false;
+            }
+            if (auto op = operation_for(key, entry, now)) {
+                return op;
+            }
+            forget_if_idle(key);
+        }
+        return std::nullopt;
+    }
+
+    std::optional<Op> operation_for(const Key& key, Entry& entry, TimePoint now) {
+        if (!entry.desired) {
+            if (!needs_delete(entry) || entry.retry_at) {
+                return std::nullopt;
+            }
+            return launch(key, entry, std::nullopt, now);
+        }
+        if (entry.reinstall) {
+            entry.reinstall = false;
+            if (needs_delete(entry)) {
+                return launch(key, entry, std::nullopt, now);
+            }
+        }
+        if (!needs_put(entry)) {
+            return std::nullopt;
+        }
+        return launch(key, entry, entry.desired, now);
+    }
+
+    Op launch(const Key& key, Entry& entry, std::optional<Value> put, TimePoint now) {
+        clear_flight(entry);
+        entry.in_flight = ++last_id_;
+        entry.sent = std::move(put);
+        if (entry.sent_at + options_.steady_after < now) {
+            entry.attempts = 0;
+        }
+        entry.sent_at = now;
+        if (entry.sent) {
+            ++in_flight_puts_;
+        }
+        waiting_.push_back(
+            {.deadline = now + options_.answer_timeout, .id = entry.in_flight, .key = key});
+        return Op{.id = entry.in_flight, .key = key, .put = entry.sent};
+    }
+
+    void clear_flight(Entry& entry) {
+        if (entry.in_flight != 0 && entry.sent) {
+            --in_flight_puts_;
+        }
+        if (entry.overdue) {
+            --overdue_;
+        }
+        entry.overdue = false;
+        entry.in_flight = 0;
+    }
+
+    void finish(const Key& key, Entry& entry, OpResult result, TimePoint now) {
+        const std::optional<Value> sent = entry.sent;
+        clear_flight(entry);
+        switch (result) {
+            case OpResult::Done: set_held(entry, sent); break;
+            case OpResult::Busy:
+                entry.held = Held::Maybe;
+                retry_later(key, entry, now);
+                return;
+            case OpResult::Rejected:
+                entry.held = Held::Maybe;
+                entry.rejected = entry.desired == sent;
+                break;
+        }
+        enqueue(key, entry);
+    }
+
+    void settle_doubt(const Key& key,
+                      Entry& entry,
+                      const std::optional<Value>& actual,
+                      TimePoint now) {
+        const bool as_sent = actual == entry.sent;
+        if (as_sent) {
+            finish(key, entry, OpResult::Done, now);
+        } else if (entry.overdue) {
+            // Asked, not answered, and not there: a put that lost to a better route is silent on
+            // some releases. A delete that did not work is sent again.
+            finish(key, entry, entry.sent ? OpResult::Rejected : OpResult::Busy, now);
+        }
+    }
+
+    void settle_observation(const Key& key,
+                            Entry& entry,
+                            std::optional<Value> actual,
+                            TimePoint now) {
+        const bool lost = entry.desired && !actual;
+        set_held(entry, std::move(actual));
+        entry.rejected = false;
+        if (lost && entry.attempts > 0) {
+            retry_later(key, entry, now);
+            return;
+        }
+        if (lost) {
+            entry.attempts = 1;
+        }
+        enqueue(key, entry);
+    }
+
+    void retry_later(const Key& key, Entry& entry, TimePoint now) {
+        if (entry.retry_at) {
+            return;
+        }
+        constexpr std::uint8_t kMaxShift = 8;  // 100 ms << 8 = 25.6 s.
+        const Duration delay = options_.retry_first * (1 << std::min(entry.attempts, kMaxShift));
+        entry.attempts = static_cast<std::uint8_t>(std::min<int>(entry.attempts + 1, kMaxShift));
+        entry.retry_at = now + std::min(delay, options_.retry_max);
+        retries_.insert({*entry.retry_at, key});
+    }
+    void cancel_retry(const Key& key, Entry& entry) {
+        if (entry.retry_at) {
+            retries_.erase({*entry.retry_at, key});
+            entry.retry_at.reset();
+        }
+    }
+    void release_retries(TimePoint now) {
+        while (!retries_.empty() && retries_.begin()->first <= now) {
+            const Key key = retries_.begin()->second;
+            retries_.erase(retries_.begin());
+            const auto found = entries_.find(key);
+            PLANED_ASSERT(found != entries_.end());
+            found->second->retry_at.reset();
+            enqueue(key, *found->second);
+        }
+    }
+
+    void forget_if_idle(const Key& key) {
+        const auto found = entries_.find(key);
+        if (found == entries_.end()) {
+            return;
+        }
+        Entry& entry = *found->second;
+        if (!entry.desired && entry.held == Held::No && entry.in_flight == 0) {
+            cancel_retry(key, entry);
+            entries_.erase(found);
+        }
+    }
+
+    Options options_;
+    // Entries apart from the keys: b-tree nodes stay dense, and references stay good.
+    absl::btree_map<Key, std::unique_ptr<Entry>> entries_;
+    std::deque<Key> ready_deletes_;
+    std::deque<Key> ready_puts_;
+    std::deque<Waiting> waiting_;  // In order of deadline: the timeout is one constant.
+    std::set<std::pair<TimePoint, Key>> retries_;
+    std::uint64_t last_id_ = 0;
+    std::size_t in_flight_puts_ = 0;
+    std::size_t overdue_ = 0;
+    std::uint32_t audit_ = 0;
+    TimePoint audit_started_{};
+};
+
+}  // namespace planed

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/route_sink.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/limits.hpp"
+
+namespace planed {
+
+RouteSink::RouteSink() : routes_(Routes::Options{.in_flight_max = limits::kRoutesInFlightMax}) {}
+
+void RouteSink::refresh_all() {
+    std::vector<RouteKey> keys;
+    routes_.for_each([&](const RouteKey& key, const std::optional<HostRoute>& desired, SinkState) {
+        if (desired) {
+            keys.push_back(key);
+        }
+    });
+    for (const RouteKey& key : keys) {
+        routes_.refresh(key);
+    }
+}
+
+void RouteSink::up(TimePoint now) {
+    up_ = true;
+    reading_ = false;
+    read_back_wanted_ = false;
+    read_backs_ = 0;
+    audit_at_ = now + limits::kAuditInterval;
+    routes_.forget_actual();
+}
+
+void RouteSink::lost() {
+    up_ = false;
+    reading_ = false;
+    audit_at_.reset();
+}
+
+void RouteSink::answered(const RouteAnswered& answer, TimePoint now) {
+    const RouteKey& key = answer.key;
+    const auto op = routes_.in_flight(key);
+    const bool put = op && op->put;
+    const bool removal = op && !op->put;
+    switch (answer.answer) {
+        case RouteAnswer::Installed:
+            if (put) {
+                routes_.complete(*op, OpResult::Done, now);
+            } else if (!op && routes_.desired(key)) {
+                routes_.observe(key, routes_.desired(key), now);
+            }
+            return;  // With a removal in flight it is the answer to what came before.
+        case RouteAnswer::Removed:
+            if (removal) {
+                routes_.complete(*op, OpResult::Done, now);
+            } else if (!op) {
+                routes_.observe(key, std::nullopt, now);
+            }
+            return;  // With a put in flight it may belong to a removal before: the put's answer
+                     // decides.
+        case RouteAnswer::FailedInstall:
+            if (put) {
+                routes_.complete(*op, OpResult::Busy, now);
+            } else if (!op) {
+                routes_.observe(key, std::nullopt, now);
+            }
+            return;
+        case RouteAnswer::BetterWon:
+            if (put) {
+                routes_.complete(*op, OpResult::Rejected, now);
+            } else if (!op) {
+                routes_.reject(key);
+            }
+            return;
+        case RouteAnswer::RemoveFailed:
+            if (removal) {
+                routes_.complete(*op, OpResult::Busy, now);
+            }
+            return;
+    }
+}
+
+void RouteSink::seen(const RouteSeen& seen, TimePoint now) {
+    if (reading_) {
+        routes_.observe(seen.key, seen.route, now);
+    }
+}
+
+void RouteSink::read_back_finished(TimePoint now) {
+    if (!reading_) {
+        return;
+    }
+    reading_ = false;
+    ++read_backs_;
+    routes_.audit_end(now);
+    read_back_not_before_ = now + limits::kReadBackSpacing;
+    audit_at_ = now + limits::kAuditInterval;
+}
+
+std::optional<SendRoute> RouteSink::next(TimePoint now) {
+    if (!up_) {
+        return std::nullopt;
+    }
+    auto op = routes_.next(now);
+    if (!op) {
+        return std::nullopt;
+    }
+    return SendRoute{.key = op->key, .put = op->put};
+}
+
+bool RouteSink::read_back_due(TimePoint now) {
+    if (!up_) {
+        return false;
+    }
+    if (reading_ && reading_since_ + limits::kReadBackTimeout > now) {
+        return false;
+    }
+    const bool overdue = routes_.overdue(now);
+    const bool audit = audit_at_ && *audit_at_ <= now;
+    if (!(overdue || audit || read_back_wanted_) || read_back_not_before_ > now) {
+        return false;
+    }
+    reading_ = true;
+    reading_since_ = now;
+    read_back_wanted_ = false;
+    read_back_not_before_ = now + limits::kReadBackSpacing;
+    routes_.audit_begin(now);
+    return true;
+}
+
+std::optional<TimePoint> RouteSink::wake_at() {
+    if (!up_) {
+        return std::nullopt;
+    }
+    std::optional<TimePoint> at = routes_.deadline();
+    const auto sooner = [&at](TimePoint candidate) {
+        at = at ? std::min(*at, candidate) : candidate;
+    };
+    if (reading_) {
+        sooner(reading_since_ + limits::kReadBackTimeout);
+    } else {
+        if (audit_at_) {
+            sooner(*audit_at_);
+        }
+        if (read_back_wanted_ || routes_.has_overdue()) {
+            sooner(read_back_not_before_);
+        }
+    }
+    return at;
+}
+
+}  // namespace planed

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/uplinks.hpp"
+
+#include <algorithm>
+
+namespace planed {
+namespace {
+
+bool is_uplink(const Config& config, const Link& link) {
+    return std::any_of(
+        config.uplinks.begin(), config.uplinks.end(), [&](const std::string& pattern) {
+            return pattern == link.name || name_matches(pattern, link.name);
+        });
+}
+
+}  // namespace
+
+bool is_isolated(const Config& config, const LinkTable& links) {
+    if (config.uplinks.empty()) {
+        return false;
+    }
+    bool any_up = false;
+    links.for_each([&](const Link& link) {
+        any_up = any_up || (link.admin_up && link.carrier && is_uplink(config, link));
+    });
+    return !any_up;
+}
+
+std::vector<IfIndex> server_ports(const Config& config,
+                                  const LinkTable& links,
+                                  const ServedInterfaces& served) {
+    std::set<IfIndex> ports;
+    for (const auto& [index, interface] : served.all()) {
+        if (interface.bridge == IfIndex::None) {
+            ports.insert(index);
+            continue;
+        }
+        for (const IfIndex member : links.members_of(interface.bridge)) {
+            ports.insert(member);
+        }
+    }
+    std::vector<IfIndex> result;
+    for (const IfIndex port : ports) {
+        const Link* link = links.find(port);
+        if (link != nullptr && !is_uplink(config, *link)) {
+            result.push_back(port);
+        }
+    }
+    return result;
+}
+
+}  // namespace planed
