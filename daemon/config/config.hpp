@@ -23,28 +23,28 @@ enum class RouteType : std::uint8_t { Babel, Openfabric, Table, Sharp };
 enum class Unresolved : std::uint8_t { None, Reject };
 
 struct StaticHost {
-    IpAddress address;
-    std::optional<MacAddress> mac;
-    std::string port;  // Empty: any.
+    IpAddress address{};
+    std::optional<MacAddress> mac{};
+    std::string port{};  // Empty: any.
     bool operator==(const StaticHost&) const = default;
 };
 
 struct InterfaceConfig {
-    std::string name;                // Exact, or a glob (fnmatch(3)).
-    std::vector<IpPrefix> prefixes;  // Empty: the subnets of the interface's own addresses.
-    std::vector<IpPrefix> exclude;   // A bare address is a host prefix.
+    std::string name{};                // Exact, or a glob (fnmatch(3)).
+    std::vector<IpPrefix> prefixes{};  // Empty: the subnets of the interface's own addresses.
+    std::vector<IpPrefix> exclude{};   // A bare address is a host prefix.
     ProxyArp proxy_arp = ProxyArp::Routed;
     bool proxy_nd = true;
     bool snoop = true;
     std::uint32_t max_hosts = 16384;
-    std::vector<StaticHost> hosts;
+    std::vector<StaticHost> hosts{};
     Unresolved unresolved = Unresolved::None;
     bool operator==(const InterfaceConfig&) const = default;
 };
 
 struct NodeConfig {
-    std::string name;   // Empty: the host name.
-    std::string plane;  // A free label.
+    std::string name{};   // Empty: the host name.
+    std::string plane{};  // A free label.
     bool operator==(const NodeConfig&) const = default;
 };
 
@@ -81,9 +81,9 @@ struct RoutesConfig {
     NextHopForm nexthop = NextHopForm::Interface;
     std::uint32_t tag = 100;
     Duration add_delay = 0s;
-    WithdrawDelay withdraw_delay;
-    DampingConfig damping;
-    MaxWithdraw max_withdraw;
+    WithdrawDelay withdraw_delay{};
+    DampingConfig damping{};
+    MaxWithdraw max_withdraw{};
     bool operator==(const RoutesConfig&) const = default;
 };
 
@@ -97,27 +97,27 @@ struct FrrConfig {
 
 struct RedisConfig {
     std::string endpoint = "auto";
-    std::string database_config;
+    std::string database_config{};
     bool config_db = false;
     bool operator==(const RedisConfig&) const = default;
 };
 
 struct TlsConfig {
-    std::string certificate;
-    std::string key;
-    std::string client_ca;
+    std::string certificate{};
+    std::string key{};
+    std::string client_ca{};
     bool operator==(const TlsConfig&) const = default;
 };
 
 struct ApiConfig {
     std::vector<std::string> listen{"unix:/run/planed/planed.sock"};
-    TlsConfig tls;
+    TlsConfig tls{};
     bool operator==(const ApiConfig&) const = default;
 };
 
 struct PluginConfig {
-    std::string path;
-    std::map<std::string, std::string> options;
+    std::string path{};
+    std::map<std::string, std::string> options{};
     bool operator==(const PluginConfig&) const = default;
 };
 
@@ -127,19 +127,19 @@ struct EvpnConfig {
 };
 
 struct Config {
-    NodeConfig node;
+    NodeConfig node{};
     std::string state_dir = "/var/lib/planed";
     OnExit on_exit = OnExit::Keep;
-    std::vector<InterfaceConfig> interfaces;
-    std::vector<std::string> uplinks;
+    std::vector<InterfaceConfig> interfaces{};
+    std::vector<std::string> uplinks{};
     UplinksDown uplinks_down = UplinksDown::Withdraw;
-    LearningConfig learning;
-    RoutesConfig routes;
-    FrrConfig frr;
-    RedisConfig redis;
-    ApiConfig api;
-    std::vector<PluginConfig> plugins;
-    EvpnConfig evpn;
+    LearningConfig learning{};
+    RoutesConfig routes{};
+    FrrConfig frr{};
+    RedisConfig redis{};
+    ApiConfig api{};
+    std::vector<PluginConfig> plugins{};
+    EvpnConfig evpn{};
     bool operator==(const Config&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -26,9 +27,6 @@ namespace planed::config {
 namespace {
 
 Place place_at(const YAML::Mark& mark) {
-    if (mark.line < 0 || mark.column < 0) {
-        return {};
-    }
     return {.line = static_cast<std::uint32_t>(mark.line) + 1,
             .column = static_cast<std::uint32_t>(mark.column) + 1};
 }
@@ -191,6 +189,15 @@ std::optional<Place> not_utf8(std::string_view text) {
     return std::nullopt;
 }
 
+Place end_of(std::string_view text) {
+    Place place;
+    for (const char c : text) {
+        place = c == '\n' ? Place{.line = place.line + 1, .column = 1}
+                          : Place{.line = place.line, .column = place.column + 1};
+    }
+    return place;
+}
+
 // The document, or a fault: after a syntax error nothing can be said about what follows.
 std::optional<Document> parse(std::string_view text, FaultList& faults) {
     if (text.size() > kFileMax) {
@@ -211,7 +218,10 @@ std::optional<Document> parse(std::string_view text, FaultList& faults) {
         faults.add(place_at(refusal.mark), "", refusal.msg);
         return std::nullopt;
     } catch (const YAML::Exception& error) {
-        faults.add(place_at(error.mark), "", fmt::format("is not YAML: {}", error.msg));
+        // Where the file ends too early, the library's mark has a position but no column.
+        const bool at_end = error.mark.pos < 0 || error.mark.pos >= std::ssize(text);
+        const Place place = at_end ? end_of(text) : place_at(error.mark);
+        faults.add(place, "", fmt::format("is not YAML: {}", error.msg));
         return std::nullopt;
     }
     Document document = builder.take();

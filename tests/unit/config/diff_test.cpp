@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/diff.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace planed::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Config changed() {
+    Config config;
+    config.state_dir = "/tmp";
+    config.interfaces.push_back({.name = "swp1"});
+    config.routes.distance = 7;
+    config.routes.damping.hold = 1s;
+    config.frr.stale_time = 1min;
+    config.api.tls.key = "/k";
+    config.plugins.push_back({.path = "/p", .options = {}});
+    return config;
+}
+
+TEST(Diff, IsEmptyBetweenEquals) {
+    EXPECT_EQ(diff(changed(), changed()), Changes{});
+}
+
+TEST(Diff, NamesWhatChangedInTheOrderOfTheFile) {
+    const Changes changes = diff(Config{}, changed());
+
+    EXPECT_THAT(changes.keys,
+                ElementsAre("state_dir",
+                            "interfaces",
+                            "routes.distance",
+                            "routes.damping.hold",
+                            "frr.stale_time",
+                            "api.tls.key",
+                            "plugins"));
+    EXPECT_THAT(changes.parts,
+                ElementsAre("state_dir", "interfaces", "routes", "frr", "api", "plugins"));
+    EXPECT_THAT(changes.needs_restart,
+                ElementsAre("state_dir", "frr.stale_time", "api.tls.key", "plugins"));
+}
+
+TEST(Diff, SeesAChangeInsideAListElement) {
+    Config before;
+    before.interfaces.push_back({.name = "swp1"});
+    Config after = before;
+    after.interfaces[0].hosts.push_back(
+        {.address = IpAddress::v4(10, 0, 0, 5), .mac = {}, .port = ""});
+
+    EXPECT_THAT(diff(before, after).keys, ElementsAre("interfaces"));
+    EXPECT_THAT(diff(before, after).needs_restart, IsEmpty());
+}
+
+TEST(LivePart, IsAllButWhatNeedsARestart) {
+    const Config before;
+    const Config after = changed();
+
+    const Config live = live_part(before, after);
+
+    EXPECT_THAT(diff(before, live).keys,
+                ElementsAre("interfaces", "routes.distance", "routes.damping.hold"));
+    EXPECT_EQ(diff(live, after).keys, diff(before, after).needs_restart);
+}
+
+}  // namespace
+}  // namespace planed::config

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files under config/ are what the code says, key by key.
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/keys.hpp"
+#include "config/load.hpp"
+#include "config/print.hpp"
+
+namespace planed::config {
+namespace {
+
+using testing::IsEmpty;
+
+const std::filesystem::path kShipped = std::filesystem::path(PLANED_SOURCE_DIR) / "config";
+
+std::vector<std::string> lines(const std::vector<Fault>& faults) {
+    std::vector<std::string> result;
+    for (const Fault& fault : faults) {
+        result.push_back(to_string(fault));
+    }
+    return result;
+}
+
+template <class T, class Field>
+Field field_type(Field T::*);
+
+// Every key there is, but those of list elements that the file does not have.
+template <class T>
+void collect_keys(const std::string& prefix, std::set<std::string>& keys) {
+    Keys<T>::each([&](std::string_view name, auto member, auto rule) {
+        const std::string key = prefix + std::string(name);
+        keys.insert(key);
+        if constexpr (std::is_same_v<decltype(rule), Part>) {
+            collect_keys<decltype(field_type(member))>(key + ".", keys);
+        }
+    });
+}
+
+TEST(PlanedYaml, HasNoFaultAndNoWarning) {
+    const Loaded loaded = load_file(kShipped / "planed.yaml");
+
+    EXPECT_THAT(lines(loaded.faults), IsEmpty());
+    EXPECT_THAT(lines(loaded.warnings), IsEmpty());
+}
+
+TEST(PlanedYaml, SaysTheDefaults) {
+    Config want;
+    want.interfaces = {{.name = "Vlan100"}};
+
+    const Loaded loaded = load_file(kShipped / "planed.yaml");
+
+    EXPECT_EQ(to_yaml(loaded.config), to_yaml(want));
+    EXPECT_EQ(loaded.config, want);
+}
+
+TEST(PlanedYaml, HasEveryKey) {
+    std::set<std::string> missing;
+    collect_keys<Config>("", missing);
+    collect_keys<InterfaceConfig>("interfaces[0].", missing);
+    ASSERT_GT(missing.size(), 40U);
+
+    for (const auto& [path, place] : load_file(kShipped / "planed.yaml").written) {
+        missing.erase(path);
+    }
+
+    EXPECT_THAT(missing, IsEmpty());
+}
+
+// A comment stands above every key, or above the part that it belongs to.
+TEST(PlanedYaml, CommentsEveryKeyOrItsPart) {
+    std::ifstream file(kShipped / "planed.yaml");
+    std::string line;
+    bool commented = false;
+    std::vector<std::string> bare;
+    while (std::getline(file, line)) {
+        const std::size_t text = line.find_first_not_of(" -");
+        const bool blank = text == std::string::npos;
+        const bool comment = !blank && line[text] == '#';
+        // Blocks of keys share the comment above them.
+        if (blank || line.ends_with(':')) {
+            commented = commented && !blank;
+        } else if (comment) {
+            commented = true;
+        } else if (!commented) {
+            bare.push_back(line);
+        }
+    }
+    EXPECT_THAT(bare, IsEmpty());
+}
+
+TEST(Examples, HaveNoFaultAndNoWarning) {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(kShipped / "examples")) {
+        const Loaded loaded = load_file(entry.path());
+
+        EXPECT_THAT(lines(loaded.faults), IsEmpty());
+        EXPECT_THAT(lines(loaded.warnings), IsEmpty());
+        EXPECT_FALSE(loaded.config.interfaces.empty());
+        ++count;
+    }
+    EXPECT_GT(count, 0);
+}
+
+}  // namespace
+}  // namespace planed::config
