@@ -352,8 +352,8 @@ void Engine::on(const RouteSeen& seen, TimePoint now) {
     sink_.seen(seen, now);
 }
 
-void Engine::on(const ReadBackFinished& /*finished*/, TimePoint now) {
-    sink_.read_back_finished(now);
+void Engine::on(const ReadBackFinished& finished, TimePoint now) {
+    sink_.read_back_finished(finished, now);
 }
 
 void Engine::on(const ZapiUp& up, TimePoint now) {

@@ -108,13 +108,15 @@ struct RouteAnswered {
     RouteAnswer answer{};
     bool operator==(const RouteAnswered&) const = default;
 };
-/// A row of zebra's read-back of our own route type.
+/// A row of zebra's read-back of our own route type; without a route, one that left while it ran.
 struct RouteSeen {
     RouteKey key{};
-    HostRoute route{};
+    std::optional<HostRoute> route{};
     bool operator==(const RouteSeen&) const = default;
 };
+/// `complete` false: zebra did not finish; nothing is to be concluded from absence.
 struct ReadBackFinished {
+    bool complete = true;
     bool operator==(const ReadBackFinished&) const = default;
 };
 

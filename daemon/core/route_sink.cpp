@@ -86,14 +86,18 @@ void RouteSink::seen(const RouteSeen& seen, TimePoint now) {
     }
 }
 
-void RouteSink::read_back_finished(TimePoint now) {
+void RouteSink::read_back_finished(const ReadBackFinished& finished, TimePoint now) {
     if (!reading_) {
         return;
     }
     reading_ = false;
+    read_back_not_before_ = now + limits::kReadBackSpacing;
+    if (!finished.complete) {
+        read_back_wanted_ = true;
+        return;
+    }
     ++read_backs_;
     routes_.audit_end(now);
-    read_back_not_before_ = now + limits::kReadBackSpacing;
     audit_at_ = now + limits::kAuditInterval;
 }
 

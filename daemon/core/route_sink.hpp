@@ -30,7 +30,7 @@ public:
     void lost();
     void answered(const RouteAnswered& answer, TimePoint now);
     void seen(const RouteSeen& seen, TimePoint now);
-    void read_back_finished(TimePoint now);
+    void read_back_finished(const ReadBackFinished& finished, TimePoint now);
 
     /// The next operation; nothing while the session is away.
     std::optional<SendRoute> next(TimePoint now);
