@@ -17,6 +17,9 @@ namespace planed::zapi {
 
 using Bytes = std::vector<std::uint8_t>;
 
+/// No message that we send is longer: an IPv6 route by a gateway has 77 bytes.
+inline constexpr std::size_t kLongestSent = 96;
+
 /// A header alone: what the probe and the end marks send.
 void encode_bare(std::uint16_t command, VrfId vrf, Bytes& out);
 /// HELLO: type u8, instance u16 = 0, session u32 = 0 (only session 0 gets owner notices), [A, B:

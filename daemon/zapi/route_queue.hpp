@@ -5,12 +5,13 @@
 // is always preceded by the newest word on every key that was queued before it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <absl/container/flat_hash_map.h>
 
@@ -53,13 +54,13 @@ public:
     std::optional<Outgoing> pop();
     void clear();
 
-    [[nodiscard]] bool empty() const { return urgent_.empty() && normal_.empty(); }
-    [[nodiscard]] std::size_t size() const { return urgent_.size() + normal_.size(); }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
     struct Key {
         VrfId vrf{};
-        IpPrefix prefix;
+        IpPrefix prefix{};
         bool operator==(const Key&) const = default;
 
         template <class H>
@@ -67,18 +68,41 @@ private:
             return H::combine(std::move(state), key.vrf, key.prefix);
         }
     };
-    using Lane = std::list<Outgoing>;
 
-    struct Place {
-        Lane::iterator at;
-        bool urgent = false;
+    using NodeId = std::uint32_t;
+    static constexpr NodeId kNone = ~NodeId{0};
+
+    enum class Lane : std::uint8_t { Free, Urgent, Normal };
+    static constexpr std::size_t kLanes = 3;
+
+    struct Node {
+        Outgoing what{};
+        NodeId before = kNone;  // Neighbours in its lane.
+        NodeId after = kNone;
+        Lane lane = Lane::Free;
+    };
+    struct Ends {
+        NodeId first = kNone;
+        NodeId last = kNone;
     };
 
-    void forget(const Outgoing& outgoing);
+    static std::optional<Key> key_of(const Outgoing& outgoing);
 
-    Lane urgent_;  // Withdrawals, and what replaced one.
-    Lane normal_;
-    absl::flat_hash_map<Key, Place> waiting_;  // Looked up, never walked.
+    Ends& ends_of(Lane lane) { return lanes_[static_cast<std::size_t>(lane)]; }
+    NodeId add_node(const Outgoing& outgoing);
+    /// The node that waits with this key; a new one in `lane` if there is none.
+    NodeId node_for(const Key& key, const Outgoing& outgoing, Lane lane);
+    void link_back(NodeId id, Lane lane);
+    void link_front(NodeId id, Lane lane);
+    void unlink(NodeId id);
+    void forget_stale_keys();
+
+    std::vector<Node> nodes_;           // Free ones are in Lane::Free.
+    std::array<Ends, kLanes> lanes_{};  // Urgent: withdrawals, and what replaced one.
+    std::size_t size_ = 0;
+    // Where a key waits, if the node there still has this key: an entry is not erased when its node
+    // is taken out, for the second look-up would cost as much as everything else in pop().
+    absl::flat_hash_map<Key, NodeId> index_;
 };
 
 }  // namespace planed::zapi

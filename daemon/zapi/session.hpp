@@ -146,8 +146,6 @@ private:
         bool bytes_moved = false;  // Since the deadline was set.
     };
 
-    static constexpr std::size_t kLongestSent = 128;  // More than any message we send.
-
     Result<void> handle(const Frame& frame, TimePoint now);
     Result<void> handle_capabilities(const Frame& frame);
     Result<void> handle_owner(const Frame& frame);

@@ -26,10 +26,11 @@ Route route_to(const IpPrefix& to) {
     return {.prefix = to, .out = IfIndex{3}, .distance = 5, .tag = 7};
 }
 
-class Family : public testing::TestWithParam<WireFamily> {};
-INSTANTIATE_TEST_SUITE_P(Codec, Family, testing::ValuesIn(kWireFamilies), [](const auto& instance) {
-    return std::string(name_of(instance.param));
-});
+class CodecOf : public testing::TestWithParam<WireFamily> {};
+INSTANTIATE_TEST_SUITE_P(Codec,
+                         CodecOf,
+                         testing::ValuesIn(kWireFamilies),
+                         [](const auto& instance) { return std::string(name_of(instance.param)); });
 
 // --- What we send. ---
 
@@ -65,7 +66,7 @@ const std::map<std::string, Encode>& encoders() {
     return kEncoders;
 }
 
-TEST_P(Family, EncodesWhatRealZebrasTook) {
+TEST_P(CodecOf, EncodesWhatRealZebrasTook) {
     std::size_t checked = 0;
     for (const Vector& vector : load_vectors(GetParam())) {
         if (vector.origin != "planed") {
@@ -80,7 +81,7 @@ TEST_P(Family, EncodesWhatRealZebrasTook) {
     EXPECT_EQ(checked, encoders().size());
 }
 
-TEST_P(Family, EncodesAppendAndLeaveWhatIsThere) {
+TEST_P(CodecOf, EncodesAppendAndLeaveWhatIsThere) {
     Bytes out{1, 2, 3};
 
     encode_bare(kUnknownCommand, VrfId{777}, out);
@@ -240,7 +241,7 @@ Decoded expected(WireFamily family, const std::string& name) {
     return std::monostate{};
 }
 
-TEST_P(Family, DecodesWhatRealZebrasSent) {
+TEST_P(CodecOf, DecodesWhatRealZebrasSent) {
     std::size_t checked = 0;
     for (const Vector& vector : load_vectors(GetParam())) {
         if (!vector.origin.starts_with("zebra ")) {
@@ -269,7 +270,7 @@ Bytes sized(std::string_view hex) {
     return with_body(message, std::span<const std::uint8_t>(message).subspan(kHeaderSize));
 }
 
-TEST_P(Family, RefusesEveryProperPrefixOfABody) {
+TEST_P(CodecOf, RefusesEveryProperPrefixOfABody) {
     for (const Vector& vector : load_vectors(GetParam())) {
         if (!vector.origin.starts_with("zebra ")) {
             continue;
@@ -288,7 +289,7 @@ TEST_P(Family, RefusesEveryProperPrefixOfABody) {
     }
 }
 
-TEST_P(Family, RefusesTrailingBytes) {
+TEST_P(CodecOf, RefusesTrailingBytes) {
     for (const Vector& vector : load_vectors(GetParam())) {
         if (!vector.origin.starts_with("zebra ")) {
             continue;

@@ -148,5 +148,23 @@ TEST(RouteQueue, TakesManyMoreThanItKeepsMemoryFor) {
     EXPECT_EQ(queue.size(), 1U);
 }
 
+TEST(RouteQueue, StaysRightThoughItIsNeverEmpty) {
+    RouteQueue queue;
+    Route each = route(1);
+    queue.put(each);
+
+    for (std::uint32_t i = 1; i < 20000; ++i) {
+        const Route before = each;
+        each.vrf = VrfId{i};
+        queue.put(each);
+        ASSERT_EQ(queue.pop(), Outgoing(before));
+        queue.put(before);  // Comes back as if new, and is replaced like any other.
+        queue.remove({.vrf = before.vrf, .prefix = before.prefix});
+        ASSERT_EQ(queue.pop(), Outgoing(Removal{.vrf = before.vrf, .prefix = before.prefix}));
+    }
+
+    EXPECT_EQ(queue.size(), 1U);
+}
+
 }  // namespace
 }  // namespace planed::zapi

@@ -118,13 +118,13 @@ const Bytes kMark = from_hex("000afe0600000000ffff");
 
 // --- The beginning. ---
 
-class Families : public testing::TestWithParam<WireFamily> {};
+class SessionOf : public testing::TestWithParam<WireFamily> {};
 INSTANTIATE_TEST_SUITE_P(Session,
-                         Families,
+                         SessionOf,
                          testing::ValuesIn(kWireFamilies),
                          [](const auto& instance) { return std::string(name_of(instance.param)); });
 
-TEST_P(Families, SendsNothingButHelloBeforeCapabilities) {
+TEST_P(SessionOf, SendsNothingButHelloBeforeCapabilities) {
     Conversation talk(GetParam());
     talk.session.put(route(7));
 
@@ -135,7 +135,7 @@ TEST_P(Families, SendsNothingButHelloBeforeCapabilities) {
     EXPECT_EQ(talk.session.backlog(), 1U);
 }
 
-TEST_P(Families, IsReadyOnceCapabilitiesFit) {
+TEST_P(SessionOf, IsReadyOnceCapabilitiesFit) {
     Conversation talk(GetParam());
     talk.session.connected(kStart);
     (void)talk.take();
@@ -154,7 +154,7 @@ TEST_P(Families, IsReadyOnceCapabilitiesFit) {
     EXPECT_EQ(talk.take(), expected);
 }
 
-TEST_P(Families, RefusesTheCapabilitiesOfEveryOtherFamily) {
+TEST_P(SessionOf, RefusesTheCapabilitiesOfEveryOtherFamily) {
     for (const WireFamily other : kWireFamilies) {
         if (other == GetParam()) {
             continue;
@@ -176,7 +176,7 @@ TEST_P(Families, RefusesTheCapabilitiesOfEveryOtherFamily) {
     }
 }
 
-TEST_P(Families, ReportsOwnerNotices) {
+TEST_P(SessionOf, ReportsOwnerNotices) {
     auto talk = Conversation::ready(GetParam());
 
     ASSERT_TRUE(talk.hear("owner_installed_v4"));
@@ -188,7 +188,7 @@ TEST_P(Families, ReportsOwnerNotices) {
                     Event(OwnerNotice{.prefix = kV4, .state = OwnerState::Removed, .table = 254})));
 }
 
-TEST_P(Families, ReadsBackItsOwnRoutes) {
+TEST_P(SessionOf, ReadsBackItsOwnRoutes) {
     auto talk = Conversation::ready(GetParam());
     const WireFamily family = GetParam();
 
