@@ -30,7 +30,7 @@ struct StaticHost {
 };
 
 struct InterfaceConfig {
-    std::string name{};                // Exact, or a glob (fnmatch(3)).
+    std::string name{};                // Exact, or a glob: config/match.hpp says which entry wins.
     std::vector<IpPrefix> prefixes{};  // Empty: the subnets of the interface's own addresses.
     std::vector<IpPrefix> exclude{};   // A bare address is a host prefix.
     ProxyArp proxy_arp = ProxyArp::Routed;
@@ -131,7 +131,7 @@ struct Config {
     std::string state_dir = "/var/lib/planed";
     OnExit on_exit = OnExit::Keep;
     std::vector<InterfaceConfig> interfaces{};
-    std::vector<std::string> uplinks{};
+    std::vector<std::string> uplinks{};  // Exact, or globs.
     UplinksDown uplinks_down = UplinksDown::Withdraw;
     LearningConfig learning{};
     RoutesConfig routes{};

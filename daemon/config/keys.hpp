@@ -245,7 +245,7 @@ struct Keys<Config> {
         visit("state_dir", &Config::state_dir, Text{.check = check_path});
         visit("on_exit", &Config::on_exit, Choice{});
         visit("interfaces", &Config::interfaces, PartList{.max = 1024});
-        visit("uplinks", &Config::uplinks, TextList{.max = 256, .check = check_interface_name});
+        visit("uplinks", &Config::uplinks, TextList{.max = 256, .check = check_interface_pattern});
         visit("uplinks_down", &Config::uplinks_down, Choice{});
         visit("learning", &Config::learning, Part{});
         visit("routes", &Config::routes, Part{});

@@ -74,8 +74,13 @@ Glob parse_glob(std::string_view text) {
             glob.problem = "has a backslash, which no interface name needs";
             return glob;
         }
+        const bool star = text[i] == '*';
+        if (star && !glob.tokens.empty() && glob.tokens.back().star) {
+            ++i;  // Two in a row are one.
+            continue;
+        }
         Token token;
-        token.star = text[i] == '*';
+        token.star = star;
         token.literal = text[i] != '*' && text[i] != '?';
         if (token.literal) {
             token.set.set(code(text[i]));

@@ -28,6 +28,14 @@ bool covers(const IpPrefix& outer, const IpPrefix& inner) {
     return outer.length() <= inner.length() && outer.contains(inner.address());
 }
 
+// Some interface belongs to both patterns. Patterns that are faulty by themselves belong to none.
+bool can_be_same(const std::string& a, const std::string& b) {
+    if (check_interface_pattern(a) || check_interface_pattern(b)) {
+        return false;
+    }
+    return is_glob(a) || is_glob(b) ? globs_overlap(a, b) : a == b;
+}
+
 class Validator {
 public:
     Validator(const Config& config, const Places& written, FaultList& faults, FaultList& warnings)
@@ -193,16 +201,20 @@ private:
         }
     }
 
+    // Hosts behind an uplink would be announced to the fabric that they came from.
     void check_uplinks() {
         for (std::size_t i = 0; i < config_.uplinks.size(); ++i) {
-            // An uplink that a glob takes in by accident would be shut with the server ports.
-            const InterfaceConfig* entry = interface_for(config_, config_.uplinks[i]);
-            if (entry != nullptr && !check_interface_pattern(entry->name)) {
+            const std::string& uplink = config_.uplinks[i];
+            const auto both = std::find_if(
+                config_.interfaces.begin(), config_.interfaces.end(), [&](const auto& entry) {
+                    return can_be_same(entry.name, uplink);
+                });
+            if (both != config_.interfaces.end()) {
                 fault(fmt::format("uplinks[{}]", i),
                       fmt::format("{} is also a server-facing interface: interfaces[{}] ({})",
-                                  quoted(config_.uplinks[i]),
-                                  entry - config_.interfaces.data(),
-                                  quoted(entry->name)));
+                                  quoted(uplink),
+                                  both - config_.interfaces.begin(),
+                                  quoted(both->name)));
             }
         }
         if (config_.uplinks.empty() && config_.uplinks_down == UplinksDown::Shut) {
