@@ -26,7 +26,8 @@ public:
 
     [[nodiscard]] std::size_t size() const { return out_.size(); }
     void patch_u16(std::size_t at, std::uint16_t value) {
-        PLANED_ASSERT(at + 2 <= out_.size());
+        PLANED_ASSERT(at < out_.size());
+        PLANED_ASSERT(out_.size() - at >= 2);
         out_[at] = static_cast<std::uint8_t>(value >> 8U);
         out_[at + 1] = static_cast<std::uint8_t>(value & 0xFFU);
     }

@@ -47,7 +47,8 @@ std::optional<IpPrefix> IpPrefix::parse(std::string_view text) {
     std::uint8_t length = 0;
     const char* end = digits.data() + digits.size();
     const auto parsed = std::from_chars(digits.data(), end, length);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || length > address->bits()) {
+    const bool padded = digits.size() > 1 && digits.front() == '0';  // Elsewhere that is octal.
+    if (parsed.ec != std::errc{} || parsed.ptr != end || padded || length > address->bits()) {
         return std::nullopt;
     }
     return IpPrefix(*address, length);
