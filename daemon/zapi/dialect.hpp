@@ -13,6 +13,8 @@
 #include <optional>
 #include <string_view>
 
+#include "net/ids.hpp"
+
 namespace planed::zapi {
 
 enum class WireFamily : std::uint8_t {
@@ -48,9 +50,11 @@ struct Commands {
 };
 const Commands& commands_of(WireFamily family);
 
-/// No release has this command, so zebra answers it with ERROR (no handler): a question whose
-/// answer comes after the answers to everything asked before.
+/// No release has this command: zebra answers it with ERROR (no handler), and says so in its log.
 inline constexpr std::uint16_t kUnknownCommand = 0xFFFF;
+/// No interface has this index and no network namespace this number. zebra looks for the VRF first
+/// and answers any message for this one with ERROR (no such VRF), without a word in its log.
+inline constexpr VrfId kNoVrf{0xFFFF'FFFE};
 
 /// The route types that bgpd can redistribute and no other daemon of a leaf uses.
 enum class RouteType : std::uint8_t { Babel, Openfabric, Table, Sharp };

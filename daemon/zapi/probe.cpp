@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t kErrorLength = 14;
 constexpr std::uint16_t kHelloOfC = 19;  // And CAPABILITIES of A.
-/// No interface has this index, and no network namespace this number.
-constexpr VrfId kNoVrf{0xFFFF'FFFE};
 
 }  // namespace
 

@@ -112,8 +112,7 @@ Result<void> Session::handle_error(const Frame& frame) {
             fmt::format(
                 "refused HELLO of {} (code {})", releases_of(options_.family), error->code));
     }
-    const bool is_mark = error->code == ServerError::kNoHandler && error->vrf == VrfId::Default &&
-                         marks_answered_ < marks_encoded_;
+    const bool is_mark = error->vrf == kNoVrf && marks_answered_ < marks_encoded_;
     if (!is_mark) {
         events_.emplace_back(ServerRefused{*error});
         return {};
@@ -296,7 +295,8 @@ void Session::encode_control(const Control& control) {
             encode_redistribute_delete(family, type, control.vrf, control.afi, outbox_);
             return;
         case Control::Kind::Mark:
-            encode_bare(kUnknownCommand, VrfId::Default, outbox_);
+            // Answered after all that was asked before, and told apart by its VRF.
+            encode_bare(kUnknownCommand, kNoVrf, outbox_);
             ++marks_encoded_;
             return;
     }

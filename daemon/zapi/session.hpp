@@ -62,7 +62,8 @@ struct ReadBackDone {
 struct ReadBackFailed {
     bool operator==(const ReadBackFailed&) const = default;
 };
-/// An ERROR that answers none of our end marks; `error.vrf` is the VRF of the message it refused.
+/// An ERROR that is not the answer to an end mark; `error.vrf` is the VRF of the message it
+/// refused.
 struct ServerRefused {
     ServerError error{};
     bool operator==(const ServerRefused&) const = default;

@@ -235,6 +235,9 @@ Decoded expected(WireFamily family, const std::string& name) {
     if (name == "error_no_handler") {
         return ServerError{.code = ServerError::kNoHandler};
     }
+    if (name == "error_mark") {
+        return ServerError{.vrf = kNoVrf, .code = ServerError::kNoSuchVrf};
+    }
     if (name == "error_no_such_vrf") {
         return ServerError{.vrf = VrfId{777}, .code = ServerError::kNoSuchVrf};
     }
