@@ -19,8 +19,8 @@ enum class Level : std::uint8_t {
 
 struct Note {
     Level level = Level::Info;
-    std::string_view id;  // A string literal: outlives every note.
-    std::string text;
+    std::string_view id{};  // A string literal: outlives every note.
+    std::string text{};
     bool operator==(const Note&) const = default;
 };
 
