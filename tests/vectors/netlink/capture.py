@@ -684,7 +684,7 @@ def story_requests(leaf, events):
     for name, command, kind in (
             ("neigh-stale-ext-learned", f"ip neigh replace 10.0.0.50 lladdr {HOST_MAC} dev br0 nud stale extern_learn protocol 201", NEWNEIGH),
             ("neigh-v6-stale-ext-learned", f"ip neigh replace fd00:0:0:1::50 lladdr {HOST_MAC} dev br0 nud stale extern_learn protocol 201", NEWNEIGH),
-            ("neigh-probe", f"ip neigh replace 10.0.0.50 lladdr {HOST_MAC} dev br0 nud probe", NEWNEIGH),
+            ("neigh-probe", f"ip neigh replace 10.0.0.50 lladdr {HOST_MAC} dev br0 nud probe protocol 201", NEWNEIGH),
             ("neigh-delete", "ip neigh del 10.0.0.50 dev br0", DELNEIGH),
             ("proxy-add", "ip neigh add proxy 10.0.0.77 dev br0 protocol 201", NEWNEIGH),
             ("proxy-delete", "ip neigh del proxy 10.0.0.77 dev br0", DELNEIGH),
@@ -695,7 +695,8 @@ def story_requests(leaf, events):
             ("neigh-v4", "ip -4 neigh show nud all", GETNEIGH),
             ("neigh-v6", "ip -6 neigh show nud all", GETNEIGH),
             ("fdb", "bridge fdb show", GETNEIGH),
-            ("proxy-delay", "ip ntable change name arp_cache dev br0 proxy_delay 0 proxy_queue 500", SETNEIGHTBL)):
+            ("proxy-delay", "ip ntable change name arp_cache dev br0 proxy_delay 0", SETNEIGHTBL),
+            ("proxy-qlen", "ip ntable change name arp_cache dev br0 proxy_queue 500", SETNEIGHTBL)):
         sh(command)
         datagrams = []
         try:
@@ -703,7 +704,8 @@ def story_requests(leaf, events):
                 datagrams.append(monitor.recv(1 << 16))
         except socket.timeout:
             pass
-        wanted = [m.raw for d in datagrams for m in split(d) if m.type == kind]
+        wanted = [m.raw for d in datagrams for m in split(d)
+                  if m.type == kind and m.flags & NLM_REQUEST]
         if not wanted:
             raise RuntimeError(f"{command}: no request seen")
         save(f"request-{name}", command, [wanted[-1]] if kind != GETADDR else [wanted[0]],
