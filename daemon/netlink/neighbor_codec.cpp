@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "netlink/neighbor_codec.hpp"
+
+#include <cstring>
+
+#include <sys/socket.h>
+
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+
+#include "netlink/attributes.hpp"
+
+namespace planed::netlink {
+namespace {
+
+struct Fields {
+    std::optional<IpAddress> destination{};
+    std::optional<MacAddress> mac{};
+    std::uint32_t master = 0;
+    std::uint16_t vlan = 0;
+    std::uint8_t protocol = 0;
+};
+
+bool is_known_state(std::uint16_t state) {
+    return state <= NUD_PERMANENT && (state & (state - 1U)) == 0;
+}
+
+Result<std::optional<Input>> neighbor(const Message& message,
+                                      const ndmsg& header,
+                                      Family family,
+                                      Source source) {
+    Fields fields;
+    AttributeReader attributes(message.payload.subspan(sizeof header),
+                               message.offset + sizeof header);
+    while (const auto attribute = attributes.next()) {
+        switch (attribute->type) {
+            case NDA_DST: fields.destination = attributes.address(*attribute, family); break;
+            case NDA_LLADDR: fields.mac = AttributeReader::mac(*attribute); break;
+            case NDA_PROTOCOL: fields.protocol = attributes.number<std::uint8_t>(*attribute); break;
+            default: break;
+        }
+    }
+    if (!attributes.ok()) {
+        return attributes.error();
+    }
+    if (!fields.destination) {
+        return fail_at(message.offset, Errc::Malformed, "neighbour without an address");
+    }
+    if (!is_known_state(header.ndm_state)) {
+        return fail_at(message.offset, Errc::Malformed, "neighbour in an unknown state");
+    }
+    const NeighborKey key{.link = static_cast<IfIndex>(header.ndm_ifindex),
+                          .address = *fields.destination};
+    const Neighbor value{.mac = fields.mac.value_or(MacAddress{}),
+                         .state = static_cast<Nud>(header.ndm_state),
+                         .ext_learned = (header.ndm_flags & NTF_EXT_LEARNED) != 0,
+                         .protocol = fields.protocol};
+    if (message.type == RTM_DELNEIGH) {
+        return NeighborGone{.key = key, .last = value};
+    }
+    return NeighborSeen{.key = key, .neighbor = value, .source = source};
+}
+
+Result<std::optional<Input>> forwarding_entry(const Message& message,
+                                              const ndmsg& header,
+                                              Source source) {
+    Fields fields;
+    AttributeReader attributes(message.payload.subspan(sizeof header),
+                               message.offset + sizeof header);
+    while (const auto attribute = attributes.next()) {
+        switch (attribute->type) {
+            case NDA_LLADDR: fields.mac = MacAddress::from_bytes(attribute->payload); break;
+            case NDA_MASTER: fields.master = attributes.number<std::uint32_t>(*attribute); break;
+            case NDA_VLAN: fields.vlan = attributes.number<std::uint16_t>(*attribute); break;
+            default: break;
+        }
+    }
+    if (!attributes.ok()) {
+        return attributes.error();
+    }
+    if (!fields.mac || fields.master == 0) {
+        return std::nullopt;
+    }
+    const FdbKey key{.bridge = static_cast<IfIndex>(fields.master),
+                     .vlan = static_cast<VlanId>(fields.vlan),
+                     .mac = *fields.mac};
+    const auto port = static_cast<IfIndex>(header.ndm_ifindex);
+    if (message.type == RTM_DELNEIGH) {
+        return FdbGone{.key = key, .port = port};
+    }
+    const bool local = (header.ndm_state & NUD_PERMANENT) != 0;
+    return FdbSeen{.key = key, .entry = {.port = port, .local = local}, .source = source};
+}
+
+}  // namespace
+
+Result<std::optional<Input>> decode_neighbor(const Message& message, Source source) {
+    ndmsg header{};
+    if (message.payload.size() < sizeof header) {
+        return fail_at(message.offset, Errc::Truncated, "neighbour message cut short");
+    }
+    std::memcpy(&header, message.payload.data(), sizeof header);
+    if ((header.ndm_flags & NTF_PROXY) != 0) {
+        return std::nullopt;
+    }
+    if (header.ndm_ifindex <= 0) {
+        return fail_at(message.offset, Errc::Malformed, "neighbour without an interface");
+    }
+    switch (header.ndm_family) {
+        case AF_INET: return neighbor(message, header, Family::V4, source);
+        case AF_INET6: return neighbor(message, header, Family::V6, source);
+        case AF_BRIDGE: return forwarding_entry(message, header, source);
+        default: return std::nullopt;
+    }
+}
+
+}  // namespace planed::netlink

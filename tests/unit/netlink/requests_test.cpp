@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our requests against those that iproute2 sent for the same wish, byte by byte; what iproute2 has
+// no command for is proved against the running kernel in tests/system.
+#include "netlink/requests.hpp"
+
+#include <sys/socket.h>
+
+#include <gtest/gtest.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+#include "netlink/attributes.hpp"
+#include "unit/netlink/vectors.hpp"
+
+namespace planed::netlink {
+namespace {
+
+constexpr auto kBridge = static_cast<IfIndex>(10);
+
+struct Recorded {
+    Datagram bytes;
+    std::uint32_t sequence;
+};
+
+Recorded recorded(const std::string& name) {
+    Datagram bytes = load(name).front();
+    const std::uint32_t sequence = messages_of(bytes).front().sequence;
+    return {.bytes = std::move(bytes), .sequence = sequence};
+}
+
+WriteNeighbor stale(const char* address) {
+    return {.key = {.link = kBridge, .address = ip(address)},
+            .mac = mac("02:00:00:00:05:01"),
+            .state = Nud::Stale,
+            .ext_learned = true};
+}
+
+TEST(Requests, WritesAnExternallyLearnedNeighbour) {
+    const auto v4 = recorded("request-neigh-stale-ext-learned");
+    const auto v6 = recorded("request-neigh-v6-stale-ext-learned");
+
+    EXPECT_EQ(write_neighbor_request(stale("10.0.0.50"), v4.sequence), v4.bytes);
+    EXPECT_EQ(write_neighbor_request(stale("fd00:0:0:1::50"), v6.sequence), v6.bytes);
+}
+
+TEST(Requests, AsksTheKernelToProbe) {
+    const auto expected = recorded("request-neigh-probe");
+    WriteNeighbor write = stale("10.0.0.50");
+    write.state = Nud::Probe;
+    write.ext_learned = false;
+
+    EXPECT_EQ(write_neighbor_request(write, expected.sequence), expected.bytes);
+}
+
+TEST(Requests, DeletesANeighbour) {
+    auto expected = recorded("request-neigh-delete");
+    expected.bytes[16 + 8] = 0;  // iproute2 sends a state, which the kernel does not look at.
+    const DeleteNeighbor remove{.key = {.link = kBridge, .address = ip("10.0.0.50")}};
+
+    EXPECT_EQ(delete_neighbor_request(remove, expected.sequence), expected.bytes);
+}
+
+TEST(Requests, DumpsTheForwardingTable) {
+    const auto expected = recorded("request-fdb");
+
+    EXPECT_EQ(dump_request(DumpKind::Fdb, expected.sequence), expected.bytes);
+}
+
+TEST(Requests, DumpsTheNeighboursOfBothFamiliesAtOnce) {
+    auto expected = recorded("request-neigh-v4");
+    expected.bytes[16] = AF_UNSPEC;
+
+    EXPECT_EQ(dump_request(DumpKind::Neighbors, expected.sequence), expected.bytes);
+}
+
+TEST(Requests, DumpsTheAddresses) {
+    const auto expected = recorded("request-addresses");
+
+    EXPECT_EQ(dump_request(DumpKind::Addresses, expected.sequence), expected.bytes);
+}
+
+TEST(Requests, DumpsTheLinksWithoutStatistics) {
+    auto expected = recorded("request-links");
+    expected.bytes[16] = AF_UNSPEC;  // iproute2 asks with AF_PACKET, which is handled the same.
+    expected.bytes[36] = RTEXT_FILTER_SKIP_STATS;
+
+    EXPECT_EQ(dump_request(DumpKind::Links, expected.sequence), expected.bytes);
+}
+
+TEST(Requests, TakesALinkDownAndUp) {
+    auto down = recorded("request-link-down");
+    auto up = recorded("request-link-up");
+    down.bytes[4] = RTM_SETLINK;  // RTM_NEWLINK would create a link where there is none.
+    up.bytes[4] = RTM_SETLINK;
+
+    EXPECT_EQ(link_up_request({.link = kBridge, .up = false}, down.sequence), down.bytes);
+    EXPECT_EQ(link_up_request({.link = kBridge, .up = true}, up.sequence), up.bytes);
+}
+
+TEST(Requests, SetsTheProxyQueue) {
+    auto delay = recorded("request-proxy-delay");
+    auto length = recorded("request-proxy-qlen");
+    delay.bytes[39] = NLA_F_NESTED >> 8U;  // libnl marks nests, iproute2's ntable does not yet.
+    length.bytes[39] = NLA_F_NESTED >> 8U;
+    const ApplySetting apply_delay{.link = kBridge, .setting = Setting::ProxyDelay4, .value = 0};
+    const ApplySetting apply_length{.link = kBridge, .setting = Setting::ProxyQlen4, .value = 500};
+
+    EXPECT_EQ(setting_request(apply_delay, delay.sequence), delay.bytes);
+    EXPECT_EQ(setting_request(apply_length, length.sequence), length.bytes);
+}
+
+TEST(Requests, SaysWhereNetlinkHasNoWay) {
+    EXPECT_EQ(setting_request({.link = kBridge, .setting = Setting::AcceptUntrackedNa}, 1),
+              std::nullopt);
+}
+
+TEST(Requests, ReadsOneLinkOrAMastersPorts) {
+    const auto link = read_link_request(kBridge, 7);
+    const auto ports = read_ports_request(kBridge, 8);
+
+    const Message read = messages_of(link).front();
+    EXPECT_EQ(read.type, RTM_GETLINK);
+    EXPECT_EQ(read.flags, NLM_F_REQUEST);
+    EXPECT_EQ(read.payload[4], 10);
+    const Message dump = messages_of(ports).front();
+    EXPECT_EQ(dump.flags, NLM_F_REQUEST | NLM_F_DUMP);
+    EXPECT_EQ(dump.sequence, 8U);
+    EXPECT_EQ(dump.payload[4], 0);  // Under strict checking an index is no filter.
+    AttributeReader attributes(dump.payload.subspan(sizeof(ifinfomsg)), 0);
+    EXPECT_EQ(attributes.next()->type, IFLA_EXT_MASK);
+    const auto master = attributes.next();
+    EXPECT_EQ(master->type, IFLA_MASTER);
+    EXPECT_EQ(attributes.number<std::uint32_t>(*master), 10U);
+}
+
+}  // namespace
+}  // namespace planed::netlink
