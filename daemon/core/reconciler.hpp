@@ -70,6 +70,7 @@ public:
         }
         entry.desired = std::move(value);
         entry.rejected = false;
+        cancel_retry(key, entry);  // It was the old wish's.
         enqueue(key, entry);
     }
 
@@ -96,8 +97,10 @@ public:
         if (found == entries_.end() || !found->second->desired) {
             return;
         }
-        found->second->reinstall = true;
-        enqueue(key, *found->second);
+        Entry& entry = *found->second;
+        entry.reinstall = true;
+        cancel_retry(key, entry);
+        enqueue(key, entry);
     }
 
     /// The same, where a gap would do more harm than a doubt: put again what is there already.
@@ -184,7 +187,8 @@ public:
                 entry.held = Held::Maybe;
             }
             entry.in_flight = 0;
-            entry.queued = false;
+            entry.queued_put = false;
+            entry.queued_delete = false;
             entry.overdue = false;
             entry.rejected = false;
             entry.reinstall = false;
@@ -258,10 +262,14 @@ public:
     template <class Visit>
     void for_each(Visit visit) const {
         for (const auto& [key, entry] : entries_) {
-            visit(key, entry->desired, state_of(*entry));
+            if (!is_idle(*entry)) {
+                visit(key, entry->desired, state_of(*entry));
+            }
         }
     }
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    /// Keys that wait for next(): never more than two for each key, however often wishes change.
+    [[nodiscard]] std::size_t queued() const { return ready_puts_.size() + ready_deletes_.size(); }
     /// No difference is left that time or the sink's answer would not resolve by itself.
     [[nodiscard]] bool quiet() const {
         return ready_puts_.empty() && ready_deletes_.empty() && in_flight_puts_ == 0;
@@ -280,7 +288,8 @@ private:
         std::uint32_t audited = 0;
         Held held = Held::No;
         std::uint8_t attempts = 0;
-        bool queued = false;
+        bool queued_put = false;
+        bool queued_delete = false;
         bool overdue = false;
         bool rejected = false;
         bool reinstall = false;
@@ -300,9 +309,13 @@ private:
         const bool satisfied = entry.held == Held::Yes && entry.actual == *entry.desired;
         return entry.in_flight == 0 && !satisfied && !entry.rejected && !entry.retry_at;
     }
+    // Neither wanted nor possibly held.
+    static bool is_idle(const Entry& entry) {
+        return !entry.desired && entry.held == Held::No && entry.in_flight == 0;
+    }
     static SinkState state_of(const Entry& entry) {
         if (!entry.desired) {
-            return SinkState::Withdrawing;
+            return is_idle(entry) ? SinkState::Absent : SinkState::Withdrawing;
         }
         if (entry.rejected) {
             return SinkState::Rejected;
@@ -333,12 +346,11 @@ private:
 
     void enqueue(const Key& key, Entry& entry) {
         const bool is_delete = !entry.desired || entry.reinstall;
-        if (is_delete) {
-            ready_deletes_.push_back(
-                key);  // Also when it waits as a put: the withdrawal overtakes it.
-        } else if (!entry.queued) {
-            ready_puts_.push_back(key);
-            entry.queued = true;
+        // Also when it waits as a put: the withdrawal overtakes it.
+        bool& queued = is_delete ? entry.queued_delete : entry.queued_put;
+        if (!queued) {
+            (is_delete ? ready_deletes_ : ready_puts_).push_back(key);
+            queued = true;
         }
     }
 
@@ -351,9 +363,7 @@ private:
                 continue;
             }
             Entry& entry = *found->second;
-            if (&queue == &ready_puts_) {
-                entry.queued = false;
-            }
+            (&queue == &ready_puts_ ? entry.queued_put : entry.queued_delete) = false;
             if (auto op = operation_for(key, entry, now)) {
                 return op;
             }
@@ -412,7 +422,10 @@ private:
         const std::optional<Value> sent = entry.sent;
         clear_flight(entry);
         switch (result) {
-            case OpResult::Done: set_held(entry, sent); break;
+            case OpResult::Done:
+                set_held(entry, sent);
+                entry.rejected = false;  // Once removed, the sink would never speak of it again.
+                break;
             case OpResult::Busy:
                 entry.held = Held::Maybe;
                 retry_later(key, entry, now);
@@ -489,7 +502,8 @@ private:
             return;
         }
         Entry& entry = *found->second;
-        if (!entry.desired && entry.held == Held::No && entry.in_flight == 0) {
+        // While a queue names it, it stays: else each new wish would add one more to the queue.
+        if (is_idle(entry) && !entry.queued_put && !entry.queued_delete) {
             cancel_retry(key, entry);
             entries_.erase(found);
         }
