@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Engine with a kernel and a zebra that answer at once and truthfully, for tests that care about
+// one deviation at a time. Time stands still unless the test moves it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "support/builders.hpp"
+#include "support/kernel_facts.hpp"
+#include "support/print.hpp"
+
+namespace planed::test {
+
+/// All outputs of one kind, in order.
+template <class What>
+std::vector<What> only(const std::vector<Output>& outputs) {
+    std::vector<What> found;
+    for (const Output& output : outputs) {
+        if (const auto* what = std::get_if<What>(&output)) {
+            found.push_back(*what);
+        }
+    }
+    return found;
+}
+inline std::vector<SendRoute> routes_of(const std::vector<Output>& outputs) {
+    return only<SendRoute>(outputs);
+}
+
+class Leaf {
+public:
+    explicit Leaf(Config config, KernelFacts facts = {})
+        : kernel(std::move(facts)), engine(std::make_shared<const Config>(std::move(config))) {}
+
+    KernelFacts kernel;
+    Engine engine;
+    std::map<RouteKey, HostRoute> zebra;
+    std::map<std::pair<IfIndex, Setting>, std::uint32_t> settings;
+    TimePoint now{1h};  // Monotonic clocks do not start at zero.
+
+    bool answer_routes = true;
+    bool answer_dumps = true;
+    bool answer_writes = true;
+
+    /// One turn without any answer: what does the engine say to this?
+    std::vector<Output> turn(const std::vector<Input>& inputs) {
+        for (const Input& input : inputs) {
+            engine.handle(input, now);
+        }
+        engine.settle(now);
+        std::vector<Output> outputs;
+        while (auto output = engine.poll()) {
+            outputs.push_back(std::move(*output));
+        }
+        return outputs;
+    }
+    std::vector<Output> turn(const Input& input) { return turn(std::vector<Input>{input}); }
+
+    /// Turns with answers, until there is nothing more to answer at this instant.
+    std::vector<Output> feed(std::vector<Input> inputs) {
+        std::vector<Output> all;
+        do {
+            std::vector<Output> outputs = turn(inputs);
+            inputs.clear();
+            for (const Output& output : outputs) {
+                answer(output, inputs);
+            }
+            all.insert(all.end(), outputs.begin(), outputs.end());
+        } while (!inputs.empty());
+        return all;
+    }
+    std::vector<Output> feed(const Input& input) { return feed(std::vector<Input>{input}); }
+
+    /// Lets time pass as the loop does: sleeps until wake_at(), never turns without progress.
+    std::vector<Output> run_for(Duration span) {
+        const TimePoint end = now + span;
+        std::vector<Output> all;
+        std::size_t turns_at_one_instant = 0;
+        while (true) {
+            const auto at = engine.wake_at();
+            if (!at || *at > end) {
+                break;
+            }
+            turns_at_one_instant = *at > now ? 0 : turns_at_one_instant + 1;
+            PLANED_ASSERT(turns_at_one_instant < 100);  // The loop would spin.
+            now = std::max(now, *at);
+            std::vector<Output> outputs = feed(std::vector<Input>{});
+            all.insert(all.end(), outputs.begin(), outputs.end());
+        }
+        now = end;
+        return all;
+    }
+
+    /// Everything is read, zebra is there, and a minute of quiet has gone by.
+    void start() {
+        (void)feed(ZapiUp{.family = "C"});
+        (void)run_for(2s);
+    }
+
+private:
+    void answer(const Output& output, std::vector<Input>& inputs) {
+        if (const auto* dump = std::get_if<StartDump>(&output); dump != nullptr && answer_dumps) {
+            append(inputs, kernel.dump(dump->kind));
+        } else if (const auto* send = std::get_if<SendRoute>(&output);
+                   send != nullptr && answer_routes) {
+            answer_route(*send, inputs);
+        } else if (std::holds_alternative<StartReadBack>(output)) {
+            for (const auto& [key, route] : zebra) {
+                inputs.emplace_back(RouteSeen{.key = key, .route = route});
+            }
+            inputs.emplace_back(ReadBackFinished{});
+        } else if (const auto* apply = std::get_if<ApplySetting>(&output)) {
+            auto& value = settings[{apply->link, apply->setting}];
+            inputs.emplace_back(KernelAnswered{.request = apply->request,
+                                               .found = std::exchange(value, apply->value)});
+        } else if (const auto* write = std::get_if<WriteNeighbor>(&output);
+                   write != nullptr && answer_writes) {
+            inputs.emplace_back(kernel.set(write->key,
+                                           {.mac = write->mac,
+                                            .state = write->state,
+                                            .ext_learned = write->ext_learned,
+                                            .protocol = kNeighborProtocol}));
+            inputs.emplace_back(KernelAnswered{.request = write->request});
+        } else if (const auto* drop = std::get_if<DeleteNeighbor>(&output)) {
+            inputs.emplace_back(kernel.remove(drop->key));
+            inputs.emplace_back(KernelAnswered{.request = drop->request});
+        }
+    }
+    void answer_route(const SendRoute& send, std::vector<Input>& inputs) {
+        if (send.put) {
+            zebra[send.key] = *send.put;
+            inputs.emplace_back(RouteAnswered{.key = send.key, .answer = RouteAnswer::Installed});
+        } else if (zebra.erase(send.key) > 0) {  // Of an unknown one it says nothing.
+            inputs.emplace_back(RouteAnswered{.key = send.key, .answer = RouteAnswer::Removed});
+        }
+    }
+    static void append(std::vector<Input>& to, std::vector<Input> from) {
+        to.insert(to.end(), from.begin(), from.end());
+    }
+};
+
+// The rail of most tests: one server-facing bridge with two ports, and one uplink
+// ------------------
+
+inline constexpr IfIndex kSwp1{1};
+inline constexpr IfIndex kSwp2{2};
+inline constexpr IfIndex kUp0{5};
+inline constexpr IfIndex kBr0{10};
+
+inline KernelFacts rail() {
+    KernelFacts kernel;
+    (void)kernel.set(bridge(kBr0, "br0"));
+    (void)kernel.set(bridge_port(kSwp1, "swp1", kBr0));
+    (void)kernel.set(bridge_port(kSwp2, "swp2", kBr0));
+    (void)kernel.set(routed_port(kUp0, "up0"));
+    (void)kernel.set_address(kBr0, prefix("10.0.0.1/16"));
+    (void)kernel.set_address(kBr0, prefix("fd00:0:0:1::1/64"));
+    return kernel;
+}
+inline NeighborKey on_br0(std::string_view address) {
+    return {.link = kBr0, .address = ip(address)};
+}
+inline FdbKey in_br0(MacAddress mac) {
+    return {.bridge = kBr0, .vlan = VlanId::None, .mac = mac};
+}
+
+/// A leaf that is ready, serves br0 and has one living host, 10.0.0.5 with mac(5) behind swp1.
+class RailLeaf : public Leaf {
+public:
+    explicit RailLeaf(Config config = serving({"br0"}))
+        : Leaf(std::move(config), rail_with_a_host()) {
+        start();
+    }
+
+private:
+    static KernelFacts rail_with_a_host() {
+        KernelFacts kernel = rail();
+        (void)kernel.set(on_br0("10.0.0.5"), reachable(mac(5)));
+        (void)kernel.learn(in_br0(mac(5)), kSwp1);
+        return kernel;
+    }
+};
+
+}  // namespace planed::test
