@@ -94,7 +94,7 @@ def _check_version(root: str, wanted: str) -> None:
     try:
         text = subprocess.run([zebra, "--version"], check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise LabError(f"FRR {wanted} is not installed (tests/lab/deps lab installs it): {error}") from error
+        raise LabError(f"FRR {wanted} is not installed (tests/deps lab installs it): {error}") from error
     if not re.search(rf"\bversion {re.escape(wanted)}\b", text):
         raise LabError(f"FRR {wanted} is wanted, this machine's is: {text.splitlines()[0]}")
 
