@@ -46,7 +46,7 @@ std::string element(std::string_view path, std::size_t index) {
 }
 
 // How a person would call what is there instead of what should be.
-std::string description(const Node& node) {
+std::string description(const DocumentNode& node) {
     switch (node.kind) {
         case NodeKind::Null: return "nothing";
         case NodeKind::Scalar: return quoted(node.text);
@@ -81,7 +81,7 @@ public:
     Decoder(const Document& document, FaultList& faults) : document_(document), faults_(faults) {}
 
     Decoded run() {
-        const Node& root = document_.at(document_.root);
+        const DocumentNode& root = document_.at(document_.root);
         if (root.kind == NodeKind::Null || root.kind == NodeKind::Map) {
             part(root, "", result_.config);
         } else {
@@ -92,17 +92,17 @@ public:
 
 private:
     struct Member {
-        const Node* key = nullptr;
-        const Node* value = nullptr;
+        const DocumentNode* key = nullptr;
+        const DocumentNode* value = nullptr;
         bool known = false;
     };
 
-    void fault(const Node& node, std::string_view path, std::string text) {
+    void fault(const DocumentNode& node, std::string_view path, std::string text) {
         faults_.add(node.place, std::string(path), std::move(text));
     }
 
     // False, once said so, when the document has used up its values.
-    bool spend(const Node& node) {
+    bool spend(const DocumentNode& node) {
         if (spent_ == kValuesMax) {
             fault(node, "", fmt::format("has more than {} values, aliases counted", kValuesMax));
         }
@@ -110,11 +110,11 @@ private:
     }
 
     // The keys of a map, doubles and what is no key left out and named.
-    std::vector<Member> members(const Node& node, std::string_view path) {
+    std::vector<Member> members(const DocumentNode& node, std::string_view path) {
         std::vector<Member> result;
         std::map<std::string_view, Place> seen;
         for (std::size_t i = 0; i + 1 < node.items.size(); i += 2) {
-            const Node& key = document_.at(node.items[i]);
+            const DocumentNode& key = document_.at(node.items[i]);
             if (key.kind != NodeKind::Scalar) {
                 fault(key, path, fmt::format("a key must be text, not {}", description(key)));
                 continue;
@@ -132,7 +132,7 @@ private:
     }
 
     template <class T>
-    void part(const Node& node, const std::string& path, T& out) {
+    void part(const DocumentNode& node, const std::string& path, T& out) {
         std::vector<Member> found = members(node, path);
         std::vector<std::string_view> names;
         Keys<T>::each([&](std::string_view name, auto field, const auto& rule) {
@@ -166,7 +166,7 @@ private:
         return false;
     }
 
-    void unknown(const Node& key,
+    void unknown(const DocumentNode& key,
                  const std::string& path,
                  std::span<const std::string_view> names) {
         if (names.empty()) {
@@ -197,7 +197,9 @@ private:
     }
 
     // The scalar's text, or nullptr and a fault.
-    const std::string* scalar(const Node& node, std::string_view path, std::string_view wanted) {
+    const std::string* scalar(const DocumentNode& node,
+                              std::string_view path,
+                              std::string_view wanted) {
         if (node.kind != NodeKind::Scalar) {
             fault(node, path, fmt::format("must be {}, not {}", wanted, description(node)));
             return nullptr;
@@ -206,7 +208,9 @@ private:
     }
 
     // Text that can go into a log line: no control characters, no megabytes.
-    std::optional<std::string> word(const Node& node, std::string_view path, TextCheck check) {
+    std::optional<std::string> word(const DocumentNode& node,
+                                    std::string_view path,
+                                    TextCheck check) {
         const std::string* text = scalar(node, path, "text");
         if (text == nullptr) {
             return std::nullopt;
@@ -229,13 +233,16 @@ private:
         return *text;
     }
 
-    void value(const Node& node, const std::string& path, std::string& out, const Text& rule) {
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::string& out,
+               const Text& rule) {
         if (auto text = word(node, path, rule.check)) {
             out = std::move(*text);
         }
     }
 
-    void value(const Node& node, const std::string& path, bool& out, const Flag&) {
+    void value(const DocumentNode& node, const std::string& path, bool& out, const Flag&) {
         const std::string* text = scalar(node, path, "true or false");
         if (text == nullptr) {
             return;
@@ -279,7 +286,7 @@ private:
     }
 
     template <class Number>
-    void value(const Node& node, const std::string& path, Number& out, const Whole& rule) {
+    void value(const DocumentNode& node, const std::string& path, Number& out, const Whole& rule) {
         const std::string wanted = fmt::format("a whole number from {} to {}", rule.min, rule.max);
         const std::string* text = scalar(node, path, wanted);
         if (text == nullptr) {
@@ -294,7 +301,10 @@ private:
         out = static_cast<Number>(*number);
     }
 
-    void value(const Node& node, const std::string& path, std::uint32_t& out, const Percent&) {
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::uint32_t& out,
+               const Percent&) {
         constexpr std::uint32_t kAll = 100;
         const std::string* text = scalar(node, path, "a percentage such as 50%");
         if (text == nullptr) {
@@ -315,7 +325,7 @@ private:
         out = *number;
     }
 
-    void value(const Node& node, const std::string& path, Duration& out, const Span& rule) {
+    void value(const DocumentNode& node, const std::string& path, Duration& out, const Span& rule) {
         const std::string* text = scalar(node, path, "a duration such as 900ms, 30s or 5m");
         if (text == nullptr) {
             return;
@@ -346,7 +356,7 @@ private:
     }
 
     template <class Enum>
-    void value(const Node& node, const std::string& path, Enum& out, const Choice&) {
+    void value(const DocumentNode& node, const std::string& path, Enum& out, const Choice&) {
         const std::span<const std::string_view> words = Choices<Enum>::kWords;
         const std::string* text = scalar(node, path, choices(words));
         if (text == nullptr) {
@@ -363,7 +373,10 @@ private:
         out = static_cast<Enum>(found - words.begin());
     }
 
-    void value(const Node& node, const std::string& path, IpAddress& out, const HostAddress&) {
+    void value(const DocumentNode& node,
+               const std::string& path,
+               IpAddress& out,
+               const HostAddress&) {
         const std::string* text = scalar(node, path, "an address");
         if (text == nullptr) {
             return;
@@ -378,7 +391,7 @@ private:
         }
     }
 
-    void value(const Node& node,
+    void value(const DocumentNode& node,
                const std::string& path,
                std::optional<MacAddress>& out,
                const HostMac&) {
@@ -400,7 +413,7 @@ private:
     }
 
     template <class T>
-    void value(const Node& node, const std::string& path, T& out, const Part&) {
+    void value(const DocumentNode& node, const std::string& path, T& out, const Part&) {
         // A part whose keys are all commented out is an empty part.
         if (node.kind == NodeKind::Map || node.kind == NodeKind::Null) {
             part(node, path, out);
@@ -409,7 +422,7 @@ private:
         }
     }
 
-    void value(const Node& node,
+    void value(const DocumentNode& node,
                const std::string& path,
                std::map<std::string, std::string>& out,
                const Words& rule) {
@@ -435,7 +448,7 @@ private:
     }
 
     // The elements of a list, or none and a fault.
-    std::span<const std::uint32_t> elements(const Node& node,
+    std::span<const std::uint32_t> elements(const DocumentNode& node,
                                             const std::string& path,
                                             std::size_t max) {
         if (node.kind != NodeKind::List && node.kind != NodeKind::Null) {
@@ -453,10 +466,13 @@ private:
 
     // Calls each(element, path) until the values are used up.
     template <class Each>
-    void for_elements(const Node& node, const std::string& path, std::size_t max, Each&& each) {
+    void for_elements(const DocumentNode& node,
+                      const std::string& path,
+                      std::size_t max,
+                      Each&& each) {
         std::size_t index = 0;
         for (const std::uint32_t item : elements(node, path, max)) {
-            const Node& child = document_.at(item);
+            const DocumentNode& child = document_.at(item);
             if (!spend(child)) {
                 return;
             }
@@ -466,54 +482,56 @@ private:
         }
     }
 
-    void twice(const Node& node, const std::string& path, Place first) {
+    void twice(const DocumentNode& node, const std::string& path, Place first) {
         fault(node, path, fmt::format("is listed twice, first in line {}", first.line));
     }
 
-    void value(const Node& node,
+    void value(const DocumentNode& node,
                const std::string& path,
                std::vector<std::string>& out,
                const TextList& rule) {
         out.clear();
         std::map<std::string, Place> seen;
-        for_elements(node, path, rule.max, [&](const Node& child, const std::string& child_path) {
-            const auto text = word(child, child_path, rule.check);
-            if (!text) {
-                return;
-            }
-            const auto [first, fresh] = seen.emplace(*text, child.place);
-            if (!fresh) {
-                twice(child, child_path, first->second);
-            }
-            out.push_back(*text);
-        });
+        for_elements(
+            node, path, rule.max, [&](const DocumentNode& child, const std::string& child_path) {
+                const auto text = word(child, child_path, rule.check);
+                if (!text) {
+                    return;
+                }
+                const auto [first, fresh] = seen.emplace(*text, child.place);
+                if (!fresh) {
+                    twice(child, child_path, first->second);
+                }
+                out.push_back(*text);
+            });
     }
 
-    void value(const Node& node,
+    void value(const DocumentNode& node,
                const std::string& path,
                std::vector<IpPrefix>& out,
                const PrefixList& rule) {
         out.clear();
         bool whole_list = true;
         std::map<IpPrefix, Place> seen;
-        for_elements(node, path, rule.max, [&](const Node& child, const std::string& child_path) {
-            const auto parsed = prefix(child, child_path, rule.form);
-            if (!parsed) {
-                whole_list = false;
-                return;
-            }
-            const auto [first, fresh] = seen.emplace(*parsed, child.place);
-            if (!fresh) {
-                twice(child, child_path, first->second);
-            }
-            out.push_back(*parsed);
-        });
+        for_elements(
+            node, path, rule.max, [&](const DocumentNode& child, const std::string& child_path) {
+                const auto parsed = prefix(child, child_path, rule.form);
+                if (!parsed) {
+                    whole_list = false;
+                    return;
+                }
+                const auto [first, fresh] = seen.emplace(*parsed, child.place);
+                if (!fresh) {
+                    twice(child, child_path, first->second);
+                }
+                out.push_back(*parsed);
+            });
         if (!whole_list) {
             out.clear();  // Half a list would make hosts look outside of it.
         }
     }
 
-    std::optional<IpPrefix> prefix(const Node& node, const std::string& path, Form form) {
+    std::optional<IpPrefix> prefix(const DocumentNode& node, const std::string& path, Form form) {
         const std::string_view wanted =
             form == Form::Prefix ? "a prefix such as 10.0.0.0/16" : "a prefix or an address";
         const std::string* text = scalar(node, path, wanted);
@@ -553,22 +571,23 @@ private:
     }
 
     template <class T>
-    void value(const Node& node,
+    void value(const DocumentNode& node,
                const std::string& path,
                std::vector<T>& out,
                const PartList& rule) {
         out.clear();
-        for_elements(node, path, rule.max, [&](const Node& child, const std::string& child_path) {
-            // Also when it is wrong, so that the index in the file stays the index in the list.
-            out.emplace_back();
-            if (child.kind == NodeKind::Map) {
-                part(child, child_path, out.back());
-            } else {
-                fault(child,
-                      child_path,
-                      fmt::format("must be a map of keys, not {}", description(child)));
-            }
-        });
+        for_elements(
+            node, path, rule.max, [&](const DocumentNode& child, const std::string& child_path) {
+                // Also when it is wrong, so that the index in the file stays the index in the list.
+                out.emplace_back();
+                if (child.kind == NodeKind::Map) {
+                    part(child, child_path, out.back());
+                } else {
+                    fault(child,
+                          child_path,
+                          fmt::format("must be a map of keys, not {}", description(child)));
+                }
+            });
     }
 
     const Document& document_;

@@ -13,7 +13,7 @@ namespace planed::config {
 
 enum class NodeKind : std::uint8_t { Null, Scalar, List, Map };
 
-struct Node {
+struct DocumentNode {
     NodeKind kind = NodeKind::Null;
     Place place{};
     std::string text{};                  // Scalar.
@@ -23,10 +23,10 @@ struct Node {
 
 /// `items` point into `nodes`; an alias points at its anchor's node, never at one that holds it.
 struct Document {
-    std::vector<Node> nodes;
+    std::vector<DocumentNode> nodes;
     std::uint32_t root = 0;
 
-    [[nodiscard]] const Node& at(std::uint32_t index) const { return nodes[index]; }
+    [[nodiscard]] const DocumentNode& at(std::uint32_t index) const { return nodes[index]; }
 };
 
 }  // namespace planed::config

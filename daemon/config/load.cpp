@@ -97,11 +97,11 @@ private:
         YAML::anchor_t anchor = 0;
     };
 
-    std::uint32_t add(const YAML::Mark& mark, YAML::anchor_t anchor, Node node) {
+    std::uint32_t add(const YAML::Mark& mark, YAML::anchor_t anchor, DocumentNode node) {
         node.place = place_at(mark);
         if (node.kind == NodeKind::Null && !open_.empty()) {
             // The library's mark is that of the next token, often lines below.
-            const Node& owner = document_.at(open_.back().index);
+            const DocumentNode& owner = document_.at(open_.back().index);
             const bool is_value = owner.kind == NodeKind::Map && owner.items.size() % 2 == 1;
             node.place = is_value ? document_.at(owner.items.back()).place : node.place;
         }

@@ -206,7 +206,8 @@ std::string_view line_of(std::string_view text, int number) {
 }  // namespace
 
 std::string to_string(const Complaint& complaint) {
-    return fmt::format("{}:{}: {}", complaint.path, complaint.line, complaint.text);
+    const std::string line = complaint.line == 0 ? "" : fmt::format(":{}", complaint.line);
+    return fmt::format("{}{}: {}", complaint.path, line, complaint.text);
 }
 
 std::vector<Complaint> check_includes(const SourceFile& file) {

@@ -12,7 +12,7 @@ namespace planed::lint {
 
 struct Complaint {
     std::string path;
-    int line = 0;
+    int line = 0;  // 0: about the whole folder.
     std::string text;
     bool operator==(const Complaint&) const = default;
 };
