@@ -23,6 +23,7 @@ from .wait import wait_until
 _CHROOT_SCRIPT = Path(__file__).with_name("frr-chroot")
 _ALWAYS = ("mgmtd", "zebra")  # Started whatever the file says; mgmtd exists from FRR 9 on.
 _START_SECONDS = 20.0
+_BUSY = "locked by another session"  # FRR 10's mgmtd, now and then, just after its start; loading again is harmless.
 
 
 @dataclass(frozen=True)
@@ -199,11 +200,18 @@ class Daemons:
     def _load(self, daemon: str) -> None:
         """`vtysh -b` prints what a daemon refuses; a lab with half a configuration is worse than none."""
         command = ["vtysh", "-b", *(["-d", daemon] if daemon else [])]
-        process = self._popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        output = process.communicate(timeout=60)[0]
-        complaints = [line for line in output.splitlines() if "%" in line or "rror" in line]
-        if process.returncode != 0 or complaints:
-            raise LabError(f"{self._node}: vtysh -b: {output.strip()}")
+
+        def loaded() -> bool:
+            process = self._popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            output = process.communicate(timeout=60)[0]
+            if _BUSY in output:
+                return False
+            complaints = [line for line in output.splitlines() if "%" in line or "rror" in line]
+            if process.returncode != 0 or complaints:
+                raise LabError(f"{self._node}: vtysh -b: {output.strip()}")
+            return True
+
+        wait_until(loaded, _START_SECONDS, every=0.1, what=f"{self._node}: vtysh -b: {_BUSY}")
 
 
 def _parse_daemons(path: Path) -> dict[str, str]:
