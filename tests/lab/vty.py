@@ -9,6 +9,7 @@ import socket
 from typing import Any
 
 _END = b"\0\0\0"
+_DONE, _WARNING = 0, 1
 
 
 class VtyError(Exception):
@@ -29,17 +30,15 @@ class Vty:
             raise VtyError(f"{path}: {error}") from error
 
     def command(self, line: str) -> str:
-        try:
-            self._socket.sendall(line.encode() + b"\0")
-            text, status = self._answer()
-        except OSError as error:
-            raise VtyError(f"{line}: {error}") from error
-        if status != 0:
+        text, status = self._exchange(line)
+        if status != _DONE:
             raise VtyError(f"{line}: {text.strip() or f'status {status}'}")
         return text
 
     def json(self, line: str) -> Any:
-        text = self.command(line)
+        text, status = self._exchange(line)
+        if status not in (_DONE, _WARNING):  # A warning is how FRR 10 says that there is nothing to show.
+            raise VtyError(f"{line}: {text.strip() or f'status {status}'}")
         try:
             return json.loads(text) if text.strip() else {}
         except ValueError as error:
@@ -53,6 +52,13 @@ class Vty:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _exchange(self, line: str) -> tuple[str, int]:
+        try:
+            self._socket.sendall(line.encode() + b"\0")
+            return self._answer()
+        except OSError as error:
+            raise VtyError(f"{line}: {error}") from error
 
     def _answer(self) -> tuple[str, int]:
         received = bytearray()

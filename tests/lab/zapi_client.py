@@ -97,18 +97,23 @@ def _route_head(family: Family, prefix: str, bits: int) -> bytes:
 
 
 def probe(path: str) -> Family:
-    """Which family zebra speaks, on a connection that is thrown away and says no HELLO."""
+    """Which family zebra speaks, asked on a connection that is thrown away; see `ZapiClient.connect` for its danger."""
     with _connect(path) as channel:
-        channel.sendall(message(_NO_SUCH_COMMAND))
-        command = _read_command(channel, 2.0)
-        for family in (FAMILIES["B"], FAMILIES["D"]):
-            if command == family.error:
-                return family
-        if command != FAMILIES["A"].error:
-            raise ZapiError(f"{path}: a zebra that answers {command} is not known")
-        # 19 is CAPABILITIES in A, which zebra refuses to take, and HELLO in C, which without a body is ignored.
-        channel.sendall(message(FAMILIES["C"].hello))
-        return FAMILIES["C"] if _read_command(channel, _PROBE_SILENCE) is None else FAMILIES["A"]
+        return _probe_on(channel)
+
+
+def _probe_on(channel: socket.socket) -> Family:
+    """No HELLO is said on this connection, so that zebra cleans nothing up for it."""
+    channel.sendall(message(_NO_SUCH_COMMAND))
+    command = _read_command(channel, 2.0)
+    for family in (FAMILIES["B"], FAMILIES["D"]):
+        if command == family.error:
+            return family
+    if command != FAMILIES["A"].error:
+        raise ZapiError(f"a zebra that answers {command} is not known")
+    # 19 is CAPABILITIES in A, which zebra refuses to take, and HELLO in C, which without a body is ignored.
+    channel.sendall(message(FAMILIES["C"].hello))
+    return FAMILIES["C"] if _read_command(channel, _PROBE_SILENCE) is None else FAMILIES["A"]
 
 
 class ZapiClient:
@@ -117,13 +122,20 @@ class ZapiClient:
     def __init__(self, channel: socket.socket, family: Family) -> None:
         self.family = family
         self._channel = channel
+        self._probe: socket.socket | None = None
         self._received = bytearray()
         self.acks: list[tuple[Ack, str, float]] = []  # state, prefix, time.monotonic() of its arrival
 
     @staticmethod
     def connect(path: str, family: str = "") -> "ZapiClient":
-        """Probes the family if none is given."""
-        client = ZapiClient(_connect(path), FAMILIES[family]) if family else ZapiClient(_connect(path), probe(path))
+        """Probes the family if none is given.
+
+        The probe's connection stays open as long as the session: since 10.2 zebra forgets, without a word, every route
+        that is still in its queue (10 ms, unless `zebra work-queue 0`) when any client closes.
+        """
+        probing = None if family else _connect(path)
+        client = ZapiClient(_connect(path), _probe_on(probing) if probing else FAMILIES[family])
+        client._probe = probing
         own = client.family
         client.send(hello(own) + (b"" if own.hello_notifies else message(own.notify_request, b"\1")))
         return client
@@ -136,6 +148,8 @@ class ZapiClient:
 
     def close(self) -> None:
         self._channel.close()
+        if self._probe:
+            self._probe.close()
 
     def send(self, data: bytes) -> float:
         """Writes and returns the moment of the last byte. Reads meanwhile, else both sides could stand still."""
