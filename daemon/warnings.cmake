@@ -7,10 +7,6 @@ target_compile_options(planed_options INTERFACE
 target_compile_definitions(planed_options INTERFACE _GLIBCXX_ASSERTIONS)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(planed_options INTERFACE -Wduplicated-cond -Wlogical-op)
-  # g++ 12 reports null dereferences inside the standard library once it optimises with sanitizers.
-  if(NOT PLANED_SANITIZE)
-    target_compile_options(planed_options INTERFACE -Wnull-dereference)
-  endif()
 endif()
 if(PLANED_SANITIZE)
   # -Wmaybe-uninitialized is unreliable under sanitizers (GCC bug 105562).

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/app.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fmt/core.h>
+
+#include "app/bridges.hpp"
+#include "config/diff.hpp"
+#include "config/not_acted_on.hpp"
+#include "core/engine.hpp"
+#include "io/background_writer.hpp"
+#include "io/clock.hpp"
+#include "io/kernel.hpp"
+#include "io/state_file.hpp"
+#include "io/zapi_client.hpp"
+#include "telemetry/log_line.hpp"
+
+namespace planed {
+namespace {
+
+std::string host_name() {
+    char name[256]{};
+    (void)::gethostname(name, sizeof name - 1);
+    return name;
+}
+
+std::string log_context(const NodeConfig& node) {
+    std::string context = fmt::format("node={}", node.name.empty() ? host_name() : node.name);
+    if (!node.plane.empty()) {
+        context += fmt::format(" plane={}", node.plane);
+    }
+    return context;
+}
+
+io::ZapiClientOptions zapi_options(const FrrConfig& frr) {
+    io::ZapiClientOptions options;
+    options.path = frr.socket;
+    options.route_type = zapi_route_type(frr.route_type);
+    options.stale_seconds = static_cast<std::uint32_t>(
+        std::chrono::duration_cast<std::chrono::seconds>(frr.stale_time).count());
+    if (frr.release != "auto") {
+        options.release = frr.release;
+    }
+    return options;
+}
+
+class App {
+public:
+    App(const AppOptions& options, const config::Loaded& loaded)
+        : options_(options),
+          config_(std::make_shared<const Config>(loaded.config)),
+          context_(log_context(config_->node)),
+          state_(config_->state_dir, writer_),
+          kernel_(loop_, [this] { turn(); }),
+          engine_(config_),
+          zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
+          timer_(loop_),
+          signals_(loop_) {
+        engine_.set_level(options_.level);
+    }
+
+    int run(const config::Loaded& loaded) {
+        for (const std::string& path : config::not_acted_on(loaded.config, loaded.written)) {
+            log({.level = Level::Warn,
+                 .id = "config.not_acted_on",
+                 .text = fmt::format(
+                     "key={} text=\"accepted, but this release does not act on it\"", path)});
+        }
+        if (const int code = start(); code != 0) {
+            return code;
+        }
+        loop_.run();
+        return exit_code_;
+    }
+
+private:
+    // Start and stop ------------------------------------------------------------------------------
+
+    int start() {
+        std::string problem;
+        const io::StateContents state = state_.load(problem);
+        if (!problem.empty()) {
+            log({.level = Level::Error,
+                 .id = "state.damaged",
+                 .text = fmt::format("text=\"{}\"", problem)});
+        }
+        if (const auto opened = kernel_.open(); !opened) {
+            log({.level = Level::Error,
+                 .id = "netlink.open",
+                 .text = fmt::format("text=\"{}\"", opened.error().text)});
+            return 1;
+        }
+        for (const Input& input : io::to_inputs(state)) {
+            engine_.handle(input, io::now());
+        }
+        engine_.handle(ConfigChanged{.config = config_}, io::now());
+        signals_.add(SIGTERM);
+        signals_.add(SIGINT);
+        signals_.add(SIGHUP);
+        wait_for_signal();
+        zapi_.start();
+        boost::asio::post(loop_, [this] { turn(); });
+        return 0;
+    }
+
+    void wait_for_signal() {
+        signals_.async_wait([this](const boost::system::error_code& error, int number) {
+            if (error) {
+                return;
+            }
+            if (number == SIGHUP) {
+                reload();
+            } else {
+                log({.level = Level::Info, .id = "stop", .text = fmt::format("signal={}", number)});
+                engine_.handle(StopRequested{}, io::now());
+            }
+            wait_for_signal();
+            turn();
+        });
+    }
+
+    // All or nothing: a wrong file changes nothing, a right one is applied as far as it can be
+    // live.
+    void reload() {
+        const config::Loaded loaded = config::load_file(options_.config_path);
+        for (const config::Fault& fault : loaded.faults) {
+            log({.level = Level::Error,
+                 .id = "config.fault",
+                 .text = fmt::format("text=\"{}\"", config::to_string(fault))});
+        }
+        if (!loaded.ok()) {
+            log({.level = Level::Error,
+                 .id = "config.refused",
+                 .text = fmt::format("faults={} text=\"the running configuration stays\"",
+                                     loaded.faults.size())});
+            return;
+        }
+        const config::Changes changes = config::diff(*config_, loaded.config);
+        for (const std::string& key : changes.needs_restart) {
+            log({.level = Level::Warn,
+                 .id = "config.needs_restart",
+                 .text = fmt::format("key={} text=\"applied at the next start\"", key)});
+        }
+        config_ = std::make_shared<const Config>(config::live_part(*config_, loaded.config));
+        context_ = log_context(config_->node);
+        engine_.handle(ConfigChanged{.config = config_}, io::now());
+        log({.level = Level::Info,
+             .id = "config.reloaded",
+             .text = fmt::format("changed={}", changes.keys.size())});
+    }
+
+    void finish(const Finish& finish) {
+        exit_code_ = 0;
+        zapi_.close(finish.withdraw, [this] {
+            timer_.cancel();
+            signals_.cancel();
+            loop_.stop();
+        });
+    }
+
+    // The turn ------------------------------------------------------------------------------------
+
+    void turn() {
+        PLANED_ASSERT(!in_turn_);
+        in_turn_ = true;
+        const TimePoint now = io::now();
+        kernel_.read(now, [this, now](const Input& input) { engine_.handle(input, now); });
+        engine_.settle(now);
+        while (const auto output = engine_.poll()) {
+            carry_out(*output, now);
+        }
+        zapi_.flush();
+        kernel_.flush();
+        state_.tick(now);
+        say_state_problem();
+        in_turn_ = false;
+        if (kernel_.has_more()) {
+            request_turn();
+        }
+        arm_timer();
+    }
+
+    void carry_out(const Output& output, TimePoint now) {
+        if (zapi_bridge_.carry_out(output, zapi_.session(), now)) {
+            return;
+        }
+        if (kernel_.carry_out(output, now)) {
+            return;
+        }
+        if (const auto* say = std::get_if<Say>(&output)) {
+            log(say->note);
+        } else if (const auto* port = std::get_if<RememberPort>(&output)) {
+            state_.remember(*port);
+        } else if (const auto* shut = std::get_if<RememberShut>(&output)) {
+            state_.remember(*shut);
+        } else if (const auto* done = std::get_if<Finish>(&output)) {
+            finish(*done);
+        }
+    }
+
+    void request_turn() {
+        if (!std::exchange(turn_requested_, true)) {
+            boost::asio::post(loop_, [this] {
+                turn_requested_ = false;
+                turn();
+            });
+        }
+    }
+
+    void arm_timer() {
+        std::optional<TimePoint> at = engine_.wake_at();
+        for (const auto& other : {kernel_.wake_at(), state_.wake_at()}) {
+            if (other) {
+                at = at ? std::min(*at, *other) : *other;
+            }
+        }
+        if (at == armed_at_) {
+            return;
+        }
+        armed_at_ = at;
+        if (!at) {
+            timer_.cancel();
+            return;
+        }
+        timer_.expires_at(*at);
+        timer_.async_wait([this](const boost::system::error_code& error) {
+            if (!error) {
+                armed_at_.reset();
+                turn();
+            }
+        });
+    }
+
+    // zebra ---------------------------------------------------------------------------------------
+
+    io::ZapiCallbacks zapi_callbacks() {
+        return {
+            .on_event =
+                [this](const zapi::Event& event) {
+                    if (const auto note = note_of(event)) {
+                        log(*note);
+                    }
+                    if (const auto input = to_input(event)) {
+                        if (const auto* up = std::get_if<ZapiUp>(&*input)) {
+                            kernel_.watch_bgp_peers(up->resolves_over_ours);
+                        }
+                        engine_.handle(*input, io::now());
+                        request_turn();
+                    }
+                },
+            .on_down =
+                [this](const Error& why) {
+                    zapi_bridge_.forget();
+                    engine_.handle(ZapiLost{.why = why}, io::now());
+                    request_turn();
+                },
+        };
+    }
+
+    // Words ---------------------------------------------------------------------------------------
+
+    void log(const Note& note) {
+        if (note.level > options_.level) {
+            return;
+        }
+        const auto decision = rate_limit_.ask(note.id, io::now());
+        if (decision.pass) {
+            writer_.line(log_line(note, context_, decision.left_out));
+        }
+    }
+
+    void say_state_problem() {
+        std::string problem = state_.problem();
+        if (problem == state_problem_) {
+            return;
+        }
+        state_problem_ = std::move(problem);
+        if (state_problem_.empty()) {
+            log({.level = Level::Info, .id = "state.written", .text = ""});
+        } else {
+            log({.level = Level::Error,
+                 .id = "state.unwritable",
+                 .text = fmt::format("text=\"{}, will try again with the next change\"",
+                                     state_problem_)});
+        }
+    }
+
+    AppOptions options_;
+    std::shared_ptr<const Config> config_;
+    std::string context_;
+    boost::asio::io_context loop_{1};
+    io::BackgroundWriter writer_;
+    io::StateFile state_;
+    io::Kernel kernel_;
+    Engine engine_;
+    io::ZapiClient zapi_;
+    ZapiBridge zapi_bridge_;
+    boost::asio::steady_timer timer_;
+    boost::asio::signal_set signals_;
+    RateLimit rate_limit_;
+    std::optional<TimePoint> armed_at_;
+    std::string state_problem_;
+    bool in_turn_ = false;
+    bool turn_requested_ = false;
+    int exit_code_ = 1;
+};
+
+}  // namespace
+
+int run_app(const AppOptions& options, const config::Loaded& loaded) {
+    const std::string& directory = loaded.config.state_dir;
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) {
+        fmt::print(stderr, "planed: cannot create state_dir {}: {}\n", directory, error.message());
+        return 1;
+    }
+    const auto lock = io::LockFile::take(directory);
+    if (!lock) {
+        fmt::print(stderr, "planed: {}\n", lock.error().text);
+        return 1;
+    }
+    App app(options, loaded);
+    return app.run(loaded);
+}
+
+}  // namespace planed

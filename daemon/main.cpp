@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// planed: flags to configuration to app to exit code.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "app/app.hpp"
+#include "config/load.hpp"
+#include "config/print.hpp"
+#include "telemetry/log_line.hpp"
+
+namespace {
+
+constexpr int kExitSystem = 1;
+constexpr int kExitConfig = 2;
+
+void print(const std::vector<planed::config::Fault>& faults) {
+    for (const planed::config::Fault& fault : faults) {
+        fmt::print(stderr, "{}\n", planed::config::to_string(fault));
+    }
+}
+
+int run(int argc, char** argv) {
+    CLI::App cli{"Leaf daemon for dual-plane GPU fabrics: learned hosts become host routes in FRR"};
+    planed::AppOptions options{.config_path = "/etc/planed/planed.yaml"};
+    bool check = false;
+    bool print_config = false;
+    std::string level = "info";
+    cli.add_option("--config", options.config_path, "Configuration file")->capture_default_str();
+    cli.add_flag("--check", check, "Load and validate, print every fault, exit 0 or 2");
+    cli.add_flag("--print-config", print_config, "Print the effective configuration as YAML");
+    cli.add_option("--log-level", level, "error, warn, info, debug or trace")
+        ->check(CLI::IsMember({"error", "warn", "info", "debug", "trace"}))
+        ->capture_default_str();
+    cli.set_version_flag("--version", "planed " PLANED_VERSION);
+    try {
+        cli.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return cli.exit(error) == 0 ? 0 : kExitConfig;
+    }
+    options.level = planed::parse_level(level).value_or(planed::Level::Info);
+
+    const planed::config::Loaded loaded = planed::config::load_file(options.config_path);
+    print(loaded.faults);
+    if (!loaded.ok()) {
+        return kExitConfig;
+    }
+    print(loaded.warnings);
+    if (print_config) {
+        fmt::print("{}", planed::config::to_yaml(loaded.config));
+    }
+    if (check || print_config) {
+        return 0;
+    }
+    return planed::run_app(options, loaded);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "planed: {}\n", error.what());
+        return kExitSystem;
+    }
+}
