@@ -18,6 +18,7 @@
 #include "config/duration.hpp"
 #include "config/keys.hpp"
 #include "config/suggest.hpp"
+#include "config/utf8.hpp"
 
 namespace planed::config {
 namespace {
@@ -223,6 +224,9 @@ private:
             problem = fmt::format("is longer than {} bytes", kTextMax);
         } else if (std::any_of(text->begin(), text->end(), control)) {
             problem = fmt::format("has a control character: {}", quoted(*text));
+        } else if (utf8_length(*text) < text->size()) {
+            // The library turns the escapes \N and \_ into single bytes.
+            problem = fmt::format("is not UTF-8 text: {}", quoted(*text));
         } else {
             problem = check(*text);
         }

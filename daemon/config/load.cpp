@@ -21,6 +21,7 @@
 
 #include "config/decode.hpp"
 #include "config/document.hpp"
+#include "config/utf8.hpp"
 #include "config/validate.hpp"
 
 namespace planed::config {
@@ -148,47 +149,6 @@ private:
     bool started_ = false;
 };
 
-// Where the text stops being UTF-8 without NUL bytes (RFC 3629), if it does.
-std::optional<Place> not_utf8(std::string_view text) {
-    Place place;
-    for (std::size_t i = 0; i < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        std::size_t length = 1;
-        std::uint32_t code = lead;
-        std::uint32_t least = 1;
-        if (lead >= 0xF0 && lead <= 0xF4) {
-            length = 4;
-            code = lead & 0x07U;
-            least = 0x10000;
-        } else if (lead >= 0xE0) {
-            length = lead < 0xF0 ? 3 : 0;
-            code = lead & 0x0FU;
-            least = 0x800;
-        } else if (lead >= 0x80) {
-            length = lead >= 0xC2 ? 2 : 0;
-            code = lead & 0x1FU;
-            least = 0x80;
-        }
-        bool good = length != 0 && length <= text.size() - i;
-        for (std::size_t k = 1; good && k < length; ++k) {
-            const auto byte = static_cast<unsigned char>(text[i + k]);
-            good = (byte & 0xC0U) == 0x80U;
-            code = (code << 6U) | (byte & 0x3FU);
-        }
-        const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-        if (!good || code < least || code > 0x10FFFF || surrogate) {
-            return place;
-        }
-        if (lead == '\n') {
-            place = {.line = place.line + 1, .column = 1};
-        } else {
-            place.column += static_cast<std::uint32_t>(length);
-        }
-        i += length;
-    }
-    return std::nullopt;
-}
-
 Place end_of(std::string_view text) {
     Place place;
     for (const char c : text) {
@@ -204,8 +164,8 @@ std::optional<Document> parse(std::string_view text, FaultList& faults) {
         faults.add({}, "", fmt::format("is larger than {} bytes", kFileMax));
         return std::nullopt;
     }
-    if (const auto place = not_utf8(text)) {
-        faults.add(*place, "", "is not UTF-8 text");
+    if (const std::size_t valid = utf8_length(text); valid < text.size()) {
+        faults.add(end_of(text.substr(0, valid)), "", "is not UTF-8 text");
         return std::nullopt;
     }
     DocumentBuilder builder;

@@ -359,6 +359,7 @@ std::vector<Wrong> wrong_texts() {
         {"state_dir: ''", "1:12: state_dir: must be an absolute path, not \"\""},
         {"node: {name: a b}", "1:14: node.name: must be one word, without spaces"},
         {"node: {plane: \"a\\u0007b\"}", "1:15: node.plane: has a control character: \"a\\x07b\""},
+        {"node: {plane: \"a\\N\"}", "1:15: node.plane: is not UTF-8 text: \"a\\x85\""},
         {"node: {plane: " + std::string(65, 'p') + "}",
          "1:15: node.plane: is 65 characters long; 64 fit"},
         {"frr: {socket: zserv.api}",
