@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A leaf with many servers and a zebra that does as it is told; what planed does wrong by itself fails any test."""
+
+import fcntl
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from farm import Farm
+from support.fake_zebra import FakeZebra
+
+_OWN_FAULTS = re.compile(r"(\w+Sanitizer|runtime error:|[Aa]ssertion|PLANED_ASSERT|terminate called)[^\n]*")
+
+
+@pytest.fixture
+def make_farm(tmp_path: Path) -> Iterator[Callable[..., Farm]]:
+    """`make_farm(ports=…, uplinks=…)`; planed is stopped afterwards, which must go well."""
+    with ExitStack() as farms:
+        made: list[Farm] = []
+
+        def make(ports: int = 4, uplinks: int = 0) -> Farm:
+            made.append(farms.enter_context(Farm(tmp_path / f"farm{len(made)}", ports, uplinks)))
+            return made[-1]
+
+        yield make
+        faults = [fault for farm in made for fault in _end_planed(farm)]
+    assert not faults, faults
+
+
+@pytest.fixture
+def farm(make_farm: Callable[..., Farm]) -> Farm:
+    return make_farm()
+
+
+@pytest.fixture
+def zebra(farm: Farm) -> Iterator[FakeZebra]:
+    """An FRR 8.4 in the farm's leaf."""
+    with FakeZebra(farm.zserv, family="A") as running:
+        yield running
+        _end_planed_first(farm)
+
+
+@pytest.fixture
+def big_tables() -> Iterator[None]:
+    """Room for 65,536 neighbours of each family. The limits count the whole machine and exist only outside namespaces."""
+    with neighbor_limits(thresh1=16384, thresh2=32768, thresh3=65536):
+        yield
+
+
+class neighbor_limits:  # noqa: N801  It reads as a function where it is used.
+    """Sets net.*.neigh.default.gc_thresh1 to 3 and puts back what was there; one at a time on a machine."""
+
+    def __init__(self, **limits: int) -> None:
+        self._limits = limits
+        self._found: dict[Path, str] = {}
+
+    def __enter__(self) -> None:
+        self._lock = open("/run/lock/planed-neighbor-limits", "w", encoding="utf-8")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        for version in (4, 6):
+            for name, value in self._limits.items():
+                file = Path(f"/proc/sys/net/ipv{version}/neigh/default/gc_{name}")
+                self._found[file] = file.read_text(encoding="utf-8")
+                file.write_text(str(value), encoding="utf-8")
+
+    def __exit__(self, *_: object) -> None:
+        for file, value in self._found.items():
+            file.write_text(value, encoding="utf-8")
+        self._lock.close()
+
+
+def _end_planed_first(farm: Farm) -> None:
+    """Before zebra goes, so that its going is not what is tested at last."""
+    if farm.has_planed and farm.leaf.planed.alive:
+        farm.leaf.planed.stop()
+
+
+def _end_planed(farm: Farm) -> list[str]:
+    if not farm.has_planed:
+        return []
+    planed = farm.leaf.planed
+    code = planed.stop() if planed.alive else 0
+    faults = [f"planed ended with {code} when it was told to stop"] if code else []
+    return faults + [match.group(0) for match in _OWN_FAULTS.finditer(planed.log())]
