@@ -278,12 +278,11 @@ std::vector<Complaint> check_spdx(const SourceFile& file) {
     int line = 1;
     if (is_cpp(path)) {
         want = fmt::format("// {}", kSpdx);
-    } else if (path.ends_with("CMakeLists.txt") || path.ends_with(".cmake")) {
-        want = fmt::format("# {}", kSpdx);
     } else if (file.text.starts_with("#!")) {
         want = fmt::format("# {}", kSpdx);
         line = 2;
-    } else if (path.ends_with(".py") && !file.text.empty()) {
+    } else if (path.ends_with("CMakeLists.txt") || path.ends_with(".cmake") ||
+               (path.ends_with(".py") && !file.text.empty())) {
         want = fmt::format("# {}", kSpdx);
     }
     if (want.empty() || line_of(file.text, line) == want) {

@@ -19,7 +19,7 @@ std::string cell(const std::vector<std::string_view>& names) {
 }  // namespace
 
 std::span<const Layer> layers() {
-    static const std::vector<Layer> kLayers{
+    static const std::vector<Layer> table_of_layers{
         {.scope = "net/", .ours = {}, .others = {"tl/expected.hpp", "fmt/", "arpa/inet.h"}},
         {.scope = "telemetry/", .ours = {"net/"}, .others = {"fmt/"}},
         {.scope = "config/", .ours = {"net/"}, .others = {"fmt/"}},
@@ -102,7 +102,7 @@ std::span<const Layer> layers() {
          .others = {"fmt/", "CLI/", "grpcpp/", "google/protobuf/"},
          .pure = false},
     };
-    return kLayers;
+    return table_of_layers;
 }
 
 const Layer* layer_of(std::string_view path) {
