@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds and runs every kind of test in turn and counts them; the engine behind tests/run.
+
+Each suite reports through a JUnit file, so that what is counted is what the test programs themselves
+said. A suite that ends without one has failed, whatever its exit code.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FUZZ_SECONDS = int(os.environ.get("PLANED_FUZZ_SECONDS", "10"))
+
+
+@dataclass
+class Tally:
+    """What the suites have counted so far."""
+
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    def add_junit(self, suite: str, file: Path, code: int) -> None:
+        """Adds one suite's report; a missing or unhappy one without a failed test is a failure itself."""
+        cases = ElementTree.parse(file).getroot().iter("testcase") if file.exists() else []
+        seen, failed_before = 0, len(self.failed)
+        for case in cases:
+            seen += 1
+            name = f"{suite}: {case.get('name')}"
+            if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+                self.failed.append(name)
+            elif (skipped := case.find("skipped")) is not None:
+                self.skipped.append(f"{name}: {skipped.get('message') or 'no reason given'}")
+            else:
+                self.passed += 1
+        if (code != 0 and len(self.failed) == failed_before) or seen == 0:
+            self.failed.append(f"{suite}: ended with code {code} and {seen} tests")
+
+    def add(self, name: str, passed: bool) -> None:
+        if passed:
+            self.passed += 1
+        else:
+            self.failed.append(name)
+
+
+@dataclass
+class Suite:
+    """One kind of test: `names()` lists what is in it, `run(words, tally)` runs those that match."""
+
+    name: str
+    what: str
+    names: Callable[[], list[str]]
+    run: Callable[[list[str], Tally], None]
+
+
+def say(text: str) -> None:
+    print(f"== {text}", flush=True)
+
+
+def call(command: list[str], **kwargs: object) -> int:
+    print("+ " + " ".join(command), flush=True)
+    return subprocess.run(command, cwd=ROOT, check=False, **kwargs).returncode
+
+
+def build(preset: str) -> None:
+    """Configures and builds a preset; nothing can be tested without."""
+    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset, "-j", jobs()]):
+        if call(command) != 0:
+            sys.exit(f"tests/run: {' '.join(command)} failed")
+
+
+def jobs() -> str:
+    return str(os.cpu_count() or 1)
+
+
+def matching(names: list[str], words: list[str]) -> list[str]:
+    return [name for name in names if not words or any(word in name for word in words)]
+
+
+# CTest: unit tests, simulation, lint, corpora ----------------------------------------------------
+
+
+def ctest_names(preset: str) -> list[str]:
+    build(preset)
+    listing = subprocess.run(
+        ["ctest", "--test-dir", f"build/{preset}", "-N"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [line.split(": ", 1)[1] for line in listing.splitlines() if line.strip().startswith("Test ")]
+
+
+def run_ctest(preset: str, words: list[str], tally: Tally) -> None:
+    names = matching(ctest_names(preset), words)
+    if not names:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "ctest.xml"
+        pattern = "^(" + "|".join(names) + ")$"
+        code = call(
+            ["ctest", "--test-dir", f"build/{preset}", "-R", pattern, "-j", jobs(), "--output-on-failure"]
+            + ["--output-junit", str(report), "--timeout", "600"]
+        )
+        tally.add_junit(preset, report, code)
+
+
+# System tests: planed with real kernel and FRR ---------------------------------------------------
+
+
+def pytest_names() -> list[str]:
+    listing = subprocess.run(
+        ["/usr/bin/python3", "-m", "pytest", "tests/lab", "tests/system", "--collect-only", "-q"],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    ).stdout
+    return [line for line in listing.splitlines() if "::" in line]
+
+
+def run_system(words: list[str], tally: Tally) -> None:
+    names = matching(pytest_names(), words)
+    if words and not names:
+        return
+    build("asan")
+    environment = dict(os.environ, PLANED=str(ROOT / "build/asan/bin/planed"))
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "pytest.xml"
+        code = call(
+            ["/usr/bin/python3", "-m", "pytest", "-v", "--tb=short", f"--junitxml={report}"]
+            + (names if words else ["tests/lab", "tests/system"]),
+            env=environment,
+        )
+        tally.add_junit("system", report, code)
+
+
+# Fuzz smoke, demo and benches --------------------------------------------------------------------
+
+
+def fuzz_names() -> list[str]:
+    return sorted(path.stem for path in (ROOT / "tests/fuzz").glob("fuzz_*.cpp"))
+
+
+def run_fuzz(words: list[str], tally: Tally) -> None:
+    names = matching(fuzz_names(), words)
+    if not names:
+        return
+    build("fuzz")
+    for name in names:
+        with tempfile.TemporaryDirectory() as fresh:
+            code = call(
+                [f"build/fuzz/bin/{name}", f"-max_total_time={FUZZ_SECONDS}", "-timeout=10", "-print_final_stats=0"]
+                + ["-verbosity=0", f"-artifact_prefix=build/fuzz/{name}-", fresh, f"tests/fuzz/corpus/{name}"]
+            )
+        tally.add(f"fuzz: {name}", code == 0)
+
+
+def run_script(name: str, command: list[str], words: list[str], tally: Tally) -> None:
+    if matching([name], words):
+        build("release")
+        tally.add(name, call(command) == 0)
+
+
+SUITES = [
+    Suite(
+        "asan",
+        "unit tests, simulation, lint and fuzz corpora under ASan and UBSan",
+        lambda: ctest_names("asan"),
+        lambda words, tally: run_ctest("asan", words, tally),
+    ),
+    Suite("system", "planed (ASan and UBSan) with the real kernel and both FRR releases", pytest_names, run_system),
+    Suite("fuzz", f"every fuzz target for {FUZZ_SECONDS} s", fuzz_names, run_fuzz),
+    Suite("demo", "the demonstration, on the release build", lambda: ["demo"],
+          lambda words, tally: run_script("demo", ["tests/demo"], words, tally)),
+    Suite("bench", "the benches, in their short form", lambda: ["bench"],
+          lambda words, tally: run_script("bench", ["tests/bench/bench", "--short"], words, tally)),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests/run")
+    parser.add_argument("--list", action="store_true", help="print every test's name and stop")
+    parser.add_argument("words", nargs="*", metavar="NAME", help="only tests whose name contains one of these")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for suite in SUITES:
+            for name in suite.names():
+                print(f"{suite.name}: {name}")
+        return 0
+    tally = Tally()
+    began = time.monotonic()
+    for suite in SUITES:
+        say(f"{suite.name}: {suite.what}")
+        started = time.monotonic()
+        suite.run(arguments.words, tally)
+        say(f"{suite.name}: {time.monotonic() - started:.0f} s")
+    for name in tally.skipped:
+        print(f"skipped: {name}")
+    for name in tally.failed:
+        print(f"FAILED: {name}")
+    print(f"ran for {time.monotonic() - began:.0f} s")
+    skipped = f", {len(tally.skipped)} skipped" if tally.skipped else ""
+    print(f"{tally.passed} passed, {len(tally.failed)} failed{skipped}")
+    return 1 if tally.failed or tally.passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
