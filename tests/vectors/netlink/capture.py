@@ -28,7 +28,8 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 NEWLINK, DELLINK, GETLINK, SETLINK = 16, 17, 18, 19
 NEWADDR, DELADDR, GETADDR = 20, 21, 22
 NEWNEIGH, DELNEIGH, GETNEIGH = 28, 29, 30
-SETNEIGHTBL = 67
+NEWNEIGHTBL, GETNEIGHTBL, SETNEIGHTBL = 64, 66, 67
+SOCK_DIAG = 20  # SOCK_DIAG_BY_FAMILY, on NETLINK_SOCK_DIAG.
 NUD = {"incomplete": 1, "reachable": 2, "stale": 4, "delay": 8, "probe": 16, "failed": 32,
        "noarp": 64, "permanent": 128}
 IFLA_IFNAME, IFLA_MASTER, IFLA_CARRIER, IFLA_EXT_MASK = 3, 10, 33, 29
@@ -39,7 +40,7 @@ OUT = pathlib.Path(".")
 MESSAGE_NAMES = {2: "NLMSG_ERROR", 3: "NLMSG_DONE", 16: "RTM_NEWLINK", 17: "RTM_DELLINK",
                  18: "RTM_GETLINK", 19: "RTM_SETLINK", 20: "RTM_NEWADDR", 21: "RTM_DELADDR",
                  22: "RTM_GETADDR", 28: "RTM_NEWNEIGH", 29: "RTM_DELNEIGH", 30: "RTM_GETNEIGH",
-                 67: "RTM_SETNEIGHTBL"}
+                 64: "RTM_NEWNEIGHTBL", 67: "RTM_SETNEIGHTBL"}
 
 
 def sh(command, check=True):
@@ -131,13 +132,14 @@ def split(datagram):
         at += (length + 3) & ~3
 
 
-def save(name, command, datagrams, note=""):
+def save(name, command, datagrams, note="", routing=True):
     lines = [f"# kernel: {os.uname().release}", f"# command: {command}"]
     if note:
         lines.append(f"# note: {note}")
     for datagram in datagrams:
         summary = [str(message) for message in split(datagram)]
-        lines.append("# " + "; ".join(summary[:4]) + (" ..." if len(summary) > 4 else ""))
+        if routing:
+            lines.append("# " + "; ".join(summary[:4]) + (" ..." if len(summary) > 4 else ""))
         lines.append(datagram.hex())
     (OUT / f"{name}.hex").write_text("\n".join(lines) + "\n")
 
@@ -545,6 +547,36 @@ def story_answers(leaf, events):
          "only NLMSG_DONE")
 
 
+def story_tables(leaf, events):
+    leaf.bridge()
+    requests = Requests()
+    body = struct.pack("=BxH", 0, 0)
+    datagrams = requests.dump(GETNEIGHTBL, body)
+    save("dump-neigh-tables", "ip ntable show", [
+        b"".join(m.raw for d in datagrams for m in split(d)
+                 if m.type != NEWNEIGHTBL or b"br0" not in m.raw)],
+         "thresholds and entries are those of the machine; one datagram made of several")
+
+
+def story_sockets(leaf, events):
+    """Rows of sock_diag for BGP's port: IPv4, IPv6, and IPv4 accepted by an IPv6 socket."""
+    server = socket.create_server(("::", 179), family=socket.AF_INET6, dualstack_ipv6=True)
+    kept = [server] + [socket.create_connection((address, 179)) for address in ("::1", "127.0.0.3")]
+    kept += [server.accept() for _ in range(2)]
+    other = socket.create_server(("127.0.0.1", 2000))
+    kept += [other, socket.create_connection(("127.0.0.1", 2000))]
+    for version, family in (("4", socket.AF_INET), ("6", socket.AF_INET6)):
+        diag = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)
+        body = struct.pack("=BBBxI48x", family, socket.IPPROTO_TCP, 0, 1 << 1 | 1 << 2 | 1 << 3)
+        diag.send(struct.pack("=HHII", SOCK_DIAG, NLM_REQUEST | NLM_DUMP, 1, 0).join(
+            [struct.pack("=I", 16 + len(body)), body]))
+        datagrams = [diag.recv(1 << 16)]
+        while all(m.type != NLMSG_DONE for m in split(datagrams[-1])):
+            datagrams.append(diag.recv(1 << 16))
+        save(f"dump-tcp-v{version}", "BGP sessions to ::1 and 127.0.0.3, accepted by one IPv6 "
+             "socket, another to port 2000; dump of SYN_SENT, SYN_RECV, ESTABLISHED", datagrams, routing=False)
+
+
 def story_interrupted(leaf, events):
     batch = "\n".join(f"link add i{i} type veth peer name j{i}" for i in range(60))
     subprocess.run(["ip", "-batch", "-"], input=batch, text=True, check=True)
@@ -800,7 +832,7 @@ def story_latency(leaf, events):
 
 
 HOST_STORIES = [story_links, story_neighbors, story_neighbor_gc, story_fdb, story_addresses,
-                story_answers, story_interrupted]
+                story_answers, story_tables, story_sockets, story_interrupted]
 VM_STORIES = [story_vlan, story_bond, story_vrf, story_requests]
 
 
