@@ -12,20 +12,28 @@ std::optional<Attribute> AttributeReader::next() {
     if (failed_ || rest_.empty()) {
         return std::nullopt;
     }
-    // libnl reads through the pointer; no access here depends on its alignment.
-    const auto* head = reinterpret_cast<const nlattr*>(rest_.data());
-    if (nla_ok(head, static_cast<int>(rest_.size())) == 0) {
-        const bool lies = rest_.size() >= sizeof(nlattr) && nla_len(head) < 0;
-        fail(offset_,
-             lies ? Errc::Malformed : Errc::Truncated,
-             lies ? "attribute shorter than its header" : "attribute cut short");
+    nlattr head{};
+    if (rest_.size() < sizeof head) {
+        fail(offset_, Errc::Truncated, "attribute header cut short");
         return std::nullopt;
     }
-    const auto length = static_cast<std::size_t>(nla_len(head));
-    const Attribute attribute{.type = static_cast<std::uint16_t>(nla_type(head)),
-                              .payload = rest_.subspan(sizeof(nlattr), length),
-                              .offset = offset_ + sizeof(nlattr)};
-    const auto padded = static_cast<std::size_t>(nla_total_size(static_cast<int>(length)));
+    std::memcpy(&head, rest_.data(), sizeof head);
+    if (head.nla_len < sizeof head) {
+        fail(offset_, Errc::Malformed, "attribute shorter than its header");
+        return std::nullopt;
+    }
+    if (head.nla_len > rest_.size()) {
+        fail(offset_, Errc::Truncated, "attribute cut short");
+        return std::nullopt;
+    }
+    const Attribute attribute{
+        .type = static_cast<std::uint16_t>(head.nla_type & NLA_TYPE_MASK),
+        .payload = rest_.subspan(sizeof head, head.nla_len - sizeof head),
+        .offset = offset_ + sizeof head,
+    };
+    // The last attribute may lack its padding.
+    const std::size_t padded =
+        (head.nla_len + std::size_t{NLA_ALIGNTO} - 1) / NLA_ALIGNTO * NLA_ALIGNTO;
     const std::size_t step = std::min(rest_.size(), padded);
     rest_ = rest_.subspan(step);
     offset_ += step;

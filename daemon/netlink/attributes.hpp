@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Netlink attributes (type, length, payload). Fails sticky, as ByteReader does: walk, read what is
 // known, ask once. Every length that lies is an error with its offset; what libnl's nla_parse does
-// with one (end quietly) would turn a damaged row into a row with fields missing.
+// with one (end quietly) would turn a damaged row into a row with fields missing. Of libnl's
+// nla_ok, nla_next and the like, a message with 40 attributes needs 200 calls, which took most of
+// its time.
 #pragma once
 
 #include <cstddef>
