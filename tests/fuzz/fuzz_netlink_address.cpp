@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder of addresses: first byte even RTM_NEWADDR, odd RTM_DELADDR; then the payload.
+#include <linux/rtnetlink.h>
+
+#include "netlink/address_codec.hpp"
+#include "netlink_check.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace planed::netlink;  // NOLINT(google-build-using-namespace): a program of its own.
+    if (const auto message = chosen({data, size}, RTM_NEWADDR, RTM_DELADDR)) {
+        check(decode_address(*message, planed::Source::Event), message->payload.size());
+    }
+    return 0;
+}
