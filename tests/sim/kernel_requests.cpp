@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// SimKernel: what planed asks for, and the answers.
+#include <algorithm>
+#include <utility>
+
+#include "sim/kernel.hpp"
+
+namespace planed::sim {
+namespace {
+
+constexpr std::size_t kRowsPerChunk = 8;
+constexpr std::uint32_t kBefore = 0;  // Every setting's value before anybody sets it.
+
+Error no_such_device() {
+    return {.code = Errc::Refused, .text = "no such device", .system_errno = 19};
+}
+
+template <class Map, class Key>
+auto after(const Map& map, const std::optional<Key>& last) {
+    return last ? map.upper_bound(*last) : map.begin();
+}
+
+}  // namespace
+
+void SimKernel::open_sockets() {
+    ++sockets_;
+    for (EventSocket* socket : {&link_events, &neighbor_events, &answers}) {
+        socket->open();
+    }
+}
+
+void SimKernel::close_sockets() {
+    ++sockets_;
+    for (EventSocket* socket : {&link_events, &neighbor_events, &answers}) {
+        socket->close();
+    }
+}
+
+void SimKernel::answer(Input input) {
+    answers.push(std::move(input));
+}
+
+void SimKernel::answer(std::uint64_t request,
+                       std::optional<Error> error,
+                       std::optional<std::uint32_t> found) {
+    answer(KernelAnswered{.request = request, .error = std::move(error), .found = found});
+}
+
+void SimKernel::later(std::function<void()> what) {
+    const std::uint64_t asked_on = sockets_;
+    const Duration delay = random_.between(0us, faults_.request_delay_max);
+    clock_.after(delay, [this, asked_on, what = std::move(what)] {
+        // A request that was sent is carried out even if who sent it is dead; but then nobody
+        // hears the answer, and those on new sockets must not.
+        if (asked_on == sockets_) {
+            what();
+        }
+    });
+}
+
+// Dumps -------------------------------------------------------------------------------------------
+
+void SimKernel::start_dump(DumpKind kind) {
+    Dump dump{.kind = kind, .socket = sockets_};
+    if (random_.percent(faults_.dump_fails_percent)) {
+        dump.rows_left = 1 + random_.below(kRowsPerChunk);
+    }
+    dump.interrupted = random_.percent(faults_.dump_interrupted_percent);
+    dump_chunk(dump);
+}
+
+/// Rows show the table at the moment of their chunk; between two chunks anything may happen.
+void SimKernel::dump_chunk(Dump dump) {
+    if (dump.socket != sockets_) {
+        return;
+    }
+    for (std::size_t i = 0; i < kRowsPerChunk; ++i) {
+        const bool broken = dump.rows_left == 1;
+        if (broken || !dump_row(dump)) {
+            answer(DumpFinished{.kind = dump.kind, .complete = !broken && !dump.interrupted});
+            return;
+        }
+        dump.rows_left -= dump.rows_left > 0 ? 1U : 0U;
+    }
+    const Duration pause = faults_.slow_dumps ? random_.between(100us, 20ms) : 10us;
+    const std::uint64_t structure = structure_;
+    clock_.after(pause, [this, dump, structure]() mutable {
+        const bool consistent = dump.kind == DumpKind::Neighbors || dump.kind == DumpKind::Fdb;
+        dump.interrupted = dump.interrupted || (!consistent && structure != structure_);
+        dump_chunk(dump);
+    });
+}
+
+bool SimKernel::dump_row(Dump& dump) {
+    switch (dump.kind) {
+        case DumpKind::Links: {
+            const auto at = after(devices_, dump.link);
+            if (at == devices_.end()) {
+                return false;
+            }
+            dump.link = at->first;
+            answer(LinkSeen{.link = at->second.link, .source = Source::Dump});
+            return true;
+        }
+        case DumpKind::Addresses: {
+            const auto at = after(addresses_, dump.address);
+            if (at == addresses_.end()) {
+                return false;
+            }
+            dump.address = *at;
+            answer(AddressSeen{.link = at->first, .address = at->second, .source = Source::Dump});
+            return true;
+        }
+        case DumpKind::Neighbors: {
+            const auto at = after(neighbors_, dump.neighbor);
+            if (at == neighbors_.end()) {
+                return false;
+            }
+            dump.neighbor = at->first;
+            const SimNeighbor& entry = at->second;
+            const bool no_mac = entry.state == Nud::Incomplete || entry.state == Nud::Failed;
+            answer(NeighborSeen{.key = at->first,
+                                .neighbor = {.mac = no_mac ? MacAddress{} : entry.mac,
+                                             .state = entry.state,
+                                             .ext_learned = entry.ext_learned,
+                                             .protocol = entry.protocol},
+                                .source = Source::Dump});
+            return true;
+        }
+        case DumpKind::Fdb: {
+            const auto at = after(fdb_, dump.forwarding);
+            if (at == fdb_.end()) {
+                return false;
+            }
+            dump.forwarding = at->first;
+            answer(FdbSeen{.key = at->first, .entry = at->second.entry, .source = Source::Dump});
+            return true;
+        }
+    }
+    return false;
+}
+
+// Reads and writes --------------------------------------------------------------------------------
+
+void SimKernel::read_links(const ReadLinks& request) {
+    later([this, request] {
+        std::set<IfIndex> wanted(request.links.begin(), request.links.end());
+        for (const IfIndex master : request.masters) {
+            for (const IfIndex port : ports_of(master)) {
+                wanted.insert(port);
+            }
+        }
+        for (const IfIndex index : wanted) {
+            const Link* link = find(index);
+            if (link == nullptr) {
+                answer(LinkGone{.link = index});
+            } else {
+                answer(LinkSeen{.link = *link, .source = Source::Read});
+            }
+        }
+    });
+}
+
+void SimKernel::write(const WriteNeighbor& request) {
+    later([this, request] {
+        if (find(request.key.link) == nullptr) {
+            answer(request.request, no_such_device());
+            return;
+        }
+        const auto [at, is_new] = neighbors_.try_emplace(request.key);
+        SimNeighbor& entry = at->second;
+        if (entry.state == Nud::Permanent) {
+            complaints.push_back("writes a permanent neighbour");
+        }
+        const bool changed = is_new || entry.mac != request.mac || entry.state != request.state ||
+                             entry.ext_learned != request.ext_learned;
+        entry.used = is_new ? clock_.now() : entry.used;
+        entry.mac = request.mac;
+        entry.ext_learned = request.ext_learned;
+        entry.protocol = kNeighborProtocol;
+        enter(request.key, entry, request.state);
+        if (changed) {
+            notify(request.key, entry);
+        }
+        answer(request.request, std::nullopt);
+    });
+}
+
+void SimKernel::write(const DeleteNeighbor& request) {
+    later([this, request] {
+        const auto found = neighbors_.find(request.key);
+        if (found == neighbors_.end()) {
+            answer(request.request,
+                   Error{.code = Errc::Refused, .text = "no such entry", .system_errno = 2});
+            return;
+        }
+        SimNeighbor& entry = found->second;
+        if (!entry.ext_learned || entry.protocol != kNeighborProtocol) {
+            complaints.push_back("deletes a neighbour that it did not write");
+        }
+        // neigh_delete(): fails the entry first, and says so if it was valid.
+        const bool was_valid = entry.state != Nud::Failed && entry.state != Nud::Incomplete;
+        enter(request.key, entry, Nud::Failed);
+        if (was_valid) {
+            notify(request.key, entry);
+        }
+        remove(request.key);
+        answer(request.request, std::nullopt);
+    });
+}
+
+void SimKernel::write(const ApplySetting& request) {
+    later([this, request] {
+        const Link* link = find(request.link);
+        if (link == nullptr) {
+            answer(request.request, no_such_device());
+            return;
+        }
+        const std::uint32_t found = setting(request.link, request.setting);
+        settings_[{request.link, request.setting}] = request.value;
+        answer(request.request, std::nullopt, found);
+    });
+}
+
+void SimKernel::write(const SetLinkUp& request) {
+    later([this, request] {
+        const Link* link = find(request.link);
+        if (link != nullptr) {
+            set_admin(link->name, request.up);
+        }
+        answer(request.request, link == nullptr ? std::optional(no_such_device()) : std::nullopt);
+    });
+}
+
+std::uint32_t SimKernel::setting(IfIndex link, Setting setting) const {
+    const auto found = settings_.find({link, setting});
+    return found == settings_.end() ? kBefore : found->second;
+}
+
+}  // namespace planed::sim
