@@ -50,6 +50,7 @@ struct ToInput {
     std::optional<Input> operator()(const zapi::ReadBackFailed& /*failed*/) const {
         return ReadBackFinished{.complete = false};
     }
+    std::optional<Input> operator()(const zapi::Synced& /*synced*/) const { return std::nullopt; }
     std::optional<Input> operator()(const zapi::ServerRefused& /*refused*/) const {
         return std::nullopt;
     }

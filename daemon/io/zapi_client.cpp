@@ -213,6 +213,7 @@ void ZapiClient::talk(zapi::WireFamily family) {
     session_->connected(options_.now());
     if (closing_) {
         session_->disable_restart();
+        session_->sync();
     }
     read();
     write();
@@ -267,6 +268,8 @@ void ZapiClient::hand_out_events() {
         }
         if (!closing_) {
             callbacks_.on_event(*event);
+        } else if (std::holds_alternative<zapi::Synced>(*event)) {
+            drained();
         }
     }
 }
@@ -299,7 +302,6 @@ void ZapiClient::write() {
         }
         total += count;
     }
-    check_drained();
     arm();
 }
 
@@ -475,28 +477,23 @@ void ZapiClient::close(bool withdraw, std::function<void()> done) {
     done_ = std::move(done);
     drain_deadline_ = options_.now() + options_.drain_deadline;
     withdraw_ = withdraw;
-    const bool connected = state_ == State::Talking;
-    if (connected && withdraw) {
-        session_->disable_restart();
-    }
-    // A session that is about to begin may still end an earlier one's graceful restart.
-    const bool worth_waiting =
-        connected || (withdraw && (state_ == State::Settling || state_ == State::Probing));
-    if (!worth_waiting) {
+    if (state_ == State::Talking && (withdraw || session_->is_ready())) {
+        if (withdraw) {
+            session_->disable_restart();
+        }
+        session_->sync();
+        write();
+    } else if (withdraw && (state_ == State::Settling || state_ == State::Probing)) {
+        arm();  // The session that is about to begin ends an earlier one's graceful restart.
+    } else {
         finish();
-        return;
     }
-    write();
 }
 
-void ZapiClient::check_drained() {
-    const bool drained =
-        closing_ && !finish_at_ && session_ && pending().empty() && session_->backlog() == 0;
-    if (!drained) {
-        return;
-    }
+void ZapiClient::drained() {
     const bool leaks = withdraw_ && zapi::leaks_on_close(session_->family());
     finish_at_ = options_.now() + (leaks ? options_.leak_pause : Duration{0});
+    arm();
 }
 
 void ZapiClient::finish() {

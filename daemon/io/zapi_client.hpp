@@ -65,8 +65,8 @@ public:
     /// Writes what waits, as far as zebra takes it now; the rest follows by itself. At the end of
     /// every turn.
     void flush();
-    /// Writes what waits, for `withdraw` instead that the routes shall go; closes; calls `done`,
-    /// never from within this call. Nothing else is called afterwards.
+    /// Writes what waits, for `withdraw` instead that the routes shall go; closes once zebra has
+    /// handled it; calls `done`, never from within this call. Nothing else is called afterwards.
     void close(bool withdraw, std::function<void()> done);
 
 private:
@@ -116,7 +116,7 @@ private:
     void tick_back_off(TimePoint now);
     void tick_session(TimePoint now);
 
-    void check_drained();
+    void drained();
     void finish();
 
     boost::asio::io_context& loop_;

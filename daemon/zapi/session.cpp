@@ -122,6 +122,10 @@ Result<void> Session::handle_error(const Frame& frame) {
         read_back_.reset();
         events_.emplace_back(ReadBackDone{});
     }
+    if (sync_mark_ == marks_answered_) {
+        sync_mark_ = 0;
+        events_.emplace_back(Synced{});
+    }
     return {};
 }
 
@@ -355,14 +359,24 @@ bool Session::start_read_back(std::span<const VrfId> vrfs, TimePoint now) {
     // changes are streamed afterwards that a later read-back could take for its own rows.
     ask(Control::Kind::RedistributeAdd);
     ask(Control::Kind::RedistributeDelete);
-    queue_.add({.kind = Control::Kind::Mark});
-    read_back_ = ReadBack{.mark = ++marks_queued_, .deadline = now + kReadBackDeadline};
+    read_back_ = ReadBack{.mark = add_mark(), .deadline = now + kReadBackDeadline};
     return true;
+}
+
+std::uint64_t Session::add_mark() {
+    queue_.add({.kind = Control::Kind::Mark});
+    return ++marks_queued_;
+}
+
+void Session::sync() {
+    sync_mark_ = add_mark();
 }
 
 void Session::disable_restart() {
     queue_.clear();
+    marks_queued_ = marks_encoded_;
     read_back_.reset();
+    sync_mark_ = 0;
     restart_disabled_ = true;
     announced_.insert(VrfId::Default);  // Also if CAPABILITIES has not come yet.
     for (const VrfId vrf : announced_) {

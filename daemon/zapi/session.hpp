@@ -62,6 +62,10 @@ struct ReadBackDone {
 struct ReadBackFailed {
     bool operator==(const ReadBackFailed&) const = default;
 };
+/// zebra has handled everything that was written before sync().
+struct Synced {
+    bool operator==(const Synced&) const = default;
+};
 /// An ERROR that is not the answer to an end mark; `error.vrf` is the VRF of the message it
 /// refused.
 struct ServerRefused {
@@ -83,6 +87,7 @@ using Event = std::variant<Ready,
                            ReadBackGone,
                            ReadBackDone,
                            ReadBackFailed,
+                           Synced,
                            ServerRefused,
                            Stalled,
                            Resumed>;
@@ -129,6 +134,10 @@ public:
     /// and ends graceful restart in every announced VRF. Nothing can be put afterwards.
     void disable_restart();
 
+    /// Asks for Synced once zebra has handled what was put, removed and asked so far. Before a
+    /// close: what zebra has read but not handled goes with the connection (seen on 10.3).
+    void sync();
+
     [[nodiscard]] bool is_ready() const { return state_ == State::Ready; }
     [[nodiscard]] bool is_reading_back() const { return read_back_.has_value(); }
     /// Nothing waits to be written and no read-back runs.
@@ -160,6 +169,7 @@ private:
     void refill();
     void encode(const Outgoing& outgoing);
     void encode_control(const Control& control);
+    std::uint64_t add_mark();
     [[nodiscard]] bool is_writing() const;
     [[nodiscard]] bool accepts_routes() const;
 
@@ -180,6 +190,7 @@ private:
     std::set<VrfId> announced_;
     bool restart_disabled_ = false;
     std::optional<ReadBack> read_back_;
+    std::uint64_t sync_mark_ = 0;     // The last one asked for; 0: none.
     std::uint64_t marks_queued_ = 0;  // Marks are answered in the order they were sent.
     std::uint64_t marks_encoded_ = 0;
     std::uint64_t marks_answered_ = 0;

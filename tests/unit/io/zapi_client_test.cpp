@@ -360,6 +360,22 @@ TEST_F(ZapiClientTest, WritesWhatWaitsBeforeItCloses) {
     EXPECT_THAT(downs, SizeIs(0));
 }
 
+// What zebra has read but not handled when the connection ends is lost, a GR_DISABLE as well.
+TEST_F(ZapiClientTest, ClosesOnlyOnceZebraHasHandledEverything) {
+    ASSERT_TRUE(connect());
+    zebra.answers_marks = false;
+    bool done = false;
+    client().close(true, [&done] { done = true; });
+    ASSERT_TRUE(run_until([this] { return zebra.count(zapi::kUnknownCommand) == 1; }));
+    run_for(20ms);
+    EXPECT_FALSE(done);
+    EXPECT_EQ(zebra.ended, 0U);
+
+    zebra.say("error_mark");
+
+    EXPECT_TRUE(run_until([&] { return done && zebra.ended == 1; }));
+}
+
 class ZapiClientLeaving : public ZapiClientOf {};
 INSTANTIATE_TEST_SUITE_P(ZapiClient,
                          ZapiClientLeaving,
@@ -375,7 +391,7 @@ TEST_P(ZapiClientLeaving, EndsGracefulRestartLastIfItWithdraws) {
 
     ASSERT_TRUE(run_until([&] { return done && zebra.ended == 1; }));
     EXPECT_EQ(zebra.count(zebra.commands().route_add), 0U);
-    EXPECT_EQ(zebra.heard.back(),
+    EXPECT_EQ(zebra.heard.at(zebra.heard.size() - 2),
               (FakeZebra::Message{.command = zebra.commands().client_capabilities,
                                   .body = zapi::from_hex("00000004 00000000")}));
     EXPECT_EQ(client().session(), nullptr);
@@ -389,7 +405,7 @@ TEST_F(ZapiClientTest, EndsGracefulRestartThoughTheSessionHadNotBegun) {
     client().close(true, [&done] { done = true; });
 
     ASSERT_TRUE(run_until([&] { return done; }));
-    EXPECT_EQ(zebra.heard.back().body, zapi::from_hex("00000004 00000000"));
+    EXPECT_EQ(zebra.heard.at(zebra.heard.size() - 2).body, zapi::from_hex("00000004 00000000"));
     EXPECT_THAT(events, SizeIs(0));
 }
 

@@ -87,6 +87,7 @@ public:
     unsigned hellos = 0;
     unsigned ended = 0;  // Sessions that the client ended.
     bool answers_hello = true;
+    bool answers_marks = true;
     bool closes_at_once = false;
     bool keeps_ends_open = false;  // Does not notice that clients go.
     zapi::Bytes greeting;          // Said to everyone who connects.
@@ -163,6 +164,9 @@ private:
                              .body = zapi::Bytes(frame.body.begin(), frame.body.end())});
         }
         if (header.vrf == zapi::kNoVrf) {
+            if (!answers_marks) {
+                return;
+            }
             refuse(connection, header, 1);
         } else if (header.command == zapi::kUnknownCommand ||
                    header.command == commands().capabilities) {

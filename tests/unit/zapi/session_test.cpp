@@ -485,6 +485,45 @@ TEST(Session, SwitchesAnInheritedRestartOffIfItWantsNone) {
     EXPECT_THAT(talk.take(), ElementsAre(talk.bytes("restart_disable"), restart_disable(VrfId{9})));
 }
 
+// --- Sync. ---
+
+TEST(Session, SaysWhenZebraHasHandledEverythingBefore) {
+    auto talk = Conversation::ready();
+    talk.session.put(route(1));
+    talk.session.sync();
+    EXPECT_THAT(talk.take(), ElementsAre(added(route(1)), kMark));
+    EXPECT_THAT(talk.events(), IsEmpty());
+
+    ASSERT_TRUE(talk.hear_mark());
+
+    EXPECT_THAT(talk.events(), ElementsAre(Event(Synced{})));
+}
+
+TEST(Session, TellsASyncFromTheEndOfAReadBack) {
+    auto talk = Conversation::ready();
+    (void)talk.session.start_read_back({}, kStart);
+    talk.session.sync();
+    (void)talk.take();
+
+    ASSERT_TRUE(talk.hear_mark());
+    EXPECT_THAT(talk.events(), ElementsAre(Event(ReadBackDone{})));
+    ASSERT_TRUE(talk.hear_mark());
+    EXPECT_THAT(talk.events(), ElementsAre(Event(Synced{})));
+}
+
+TEST(Session, SyncsAfterAReadBackThatItDroppedUnwritten) {
+    auto talk = Conversation::ready();
+    (void)talk.session.start_read_back({}, kStart);
+    talk.session.sync();
+    talk.session.disable_restart();
+    talk.session.sync();
+    EXPECT_THAT(talk.take(), ElementsAre(talk.bytes("restart_disable"), kMark));
+
+    ASSERT_TRUE(talk.hear_mark());
+
+    EXPECT_THAT(talk.events(), ElementsAre(Event(Synced{})));
+}
+
 // --- Read-back. ---
 
 TEST(Session, ReadsBackEveryNamedVrf) {
