@@ -41,6 +41,11 @@ TEST(AddressCodec, APeersSubnetIsOursOnlyWhereWeAreInIt) {
     near[16 + 1] = 24;  // 10.9.9.1 peer 10.9.9.2/24.
     EXPECT_EQ(*decode_address(messages_of(near).front(), Source::Event),
               Input(AddressSeen{.link = kBridge, .address = prefix("10.9.9.1/24")}));
+
+    Datagram far = near;
+    far[16 + kHeader + 4 + 1] = 8;  // IFA_ADDRESS is the first attribute: 10.8.9.2/24.
+    EXPECT_EQ(*decode_address(messages_of(far).front(), Source::Event),
+              Input(AddressSeen{.link = kBridge, .address = prefix("10.9.9.1/32")}));
 }
 
 TEST(AddressCodec, ADumpTellsBothFamilies) {

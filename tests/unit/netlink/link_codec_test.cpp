@@ -75,6 +75,14 @@ TEST(LinkCodec, AnSviOfABridgeWithoutPortsHasNoCarrier) {
     EXPECT_TRUE(links_of("link-vlan-svi-carrier-lost", "Vlan100").back().admin_up);
 }
 
+TEST(LinkCodec, ALowerLinkOfAnotherNamespaceIsNone) {
+    const Link link = link_of("link-vlan-lower-elsewhere");
+
+    EXPECT_EQ(link.kind, LinkKind::Vlan);
+    EXPECT_EQ(link.vlan, static_cast<VlanId>(7));
+    EXPECT_EQ(link.lower, IfIndex::None);
+}
+
 TEST(LinkCodec, ReadsAVrfAndItsTable) {
     const Link link = link_of("link-vrf-new");
 
@@ -150,6 +158,27 @@ TEST(LinkCodec, CarrierComesAndGoesWhileTheLinkStaysUp) {
     EXPECT_EQ(lost.carrier_down_count, back.carrier_down_count);
     EXPECT_GT(lost.carrier_down_count,
               links_of("link-port-joins-bridge", "swp1").front().carrier_down_count);
+}
+
+TEST(LinkCodec, CarrierIsTheDevicesWordAndNotTheOperationalState) {
+    const Link joining = link_of("link-bond-lacp-member-joins");
+
+    EXPECT_TRUE(joining.carrier);
+    EXPECT_NE(joining.oper, OperState::Up);  // linkwatch comes later.
+}
+
+TEST(LinkCodec, ANestMayBeMarkedAsOne) {
+    const Datagram plain = load("link-vlan-svi-new").front();
+    const Datagram info{18, 0};  // IFLA_LINKINFO, not marked by this kernel.
+    Datagram marked = plain;
+    std::size_t at = 16 + kHeader;
+    while (marked[at + 2] != info[0] || marked[at + 3] != info[1]) {
+        at += (marked[at] + std::size_t{marked[at + 1]} * 256 + 3) / 4 * 4;
+    }
+    marked[at + 3] = NLA_F_NESTED >> 8U;
+
+    EXPECT_EQ(*decode_link(messages_of(marked).front(), Source::Event),
+              fact_of("link-vlan-svi-new"));
 }
 
 TEST(LinkCodec, ALinkThatIsDownHasNoCarrier) {

@@ -627,6 +627,11 @@ def story_vlan(leaf, events):
            run=lambda: leaf.on_hosts("ip link set hswp2 down"),
            note="the SVI follows the bridge, which follows its last port")
     save("dump-links-vlan", "ip link show", Requests().dump(GETLINK, ifinfo(attributes=SKIP_STATS)))
+    leaf.on_hosts("ip link add link hswp1 name far7 type vlan id 7")
+    record("link-vlan-lower-elsewhere", "ip link set far7 netns LEAF, a VLAN on an interface over there",
+           lambda m: m.is_link("far7"),
+           run=lambda: leaf.on_hosts(f"ip link set far7 netns {os.getpid()}"),
+           note="IFLA_LINK is an index of namespace IFLA_LINK_NETNSID")
     record("link-vlan-svi-deleted", "ip link del Vlan100", lambda m: m.is_link("Vlan100", DELLINK))
 
 
