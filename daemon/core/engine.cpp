@@ -56,7 +56,8 @@ void Engine::handle(const Input& input, TimePoint now) {
 
 void Engine::on(const LinkSeen& seen, TimePoint now) {
     const Link* known = links_.find(seen.link.index);
-    const IfIndex old_master = known == nullptr ? IfIndex::None : known->master;
+    // A link that appears has left no bridge: its forwarding entries may have been read before it.
+    const IfIndex old_master = known == nullptr ? seen.link.master : known->master;
     const auto change = links_.see(seen);
     if (!change) {
         return;
