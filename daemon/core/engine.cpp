@@ -155,6 +155,9 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
         const std::uint64_t request = next_request_++;
         outputs_.emplace_back(DeleteNeighbor{.request = request, .key = seen.key});
     }
+    if (seen.source == Source::Event && seen.neighbor.state == Nud::Reachable) {
+        confirm_port(seen.key.link, seen.neighbor.mac);
+    }
     // REACHABLE, STALE, DELAY and PROBE follow each other all day: to us they are one.
     const bool same = was_in_kernel && old.mac == seen.neighbor.mac &&
                       judge_state(old) == judge_state(seen.neighbor);
@@ -203,6 +206,22 @@ void Engine::remove_neighbor(const NeighborKey& key) {
     }
     if (record->claim) {
         decide_route(route_key(*record->claim, key.address));
+    }
+}
+
+// A host has answered. If its forwarding entry stands, the answer came in by that port: the bridge
+// refreshes an entry without a word, and one that outlived a short loss of carrier is never new.
+void Engine::confirm_port(IfIndex link, const MacAddress& mac) {
+    const ServedInterface* served = served_.find(link);
+    if (served == nullptr || served->bridge == IfIndex::None) {
+        return;
+    }
+    const FdbKey key{.bridge = served->bridge, .vlan = served->vlan, .mac = mac};
+    PortBinding* binding = fdb_.find(key);
+    if (binding != nullptr && binding->live && binding->unconfirmed &&
+        links_.is_up(binding->port)) {
+        binding->unconfirmed = false;
+        mark_mac_dirty(key);
     }
 }
 

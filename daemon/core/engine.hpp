@@ -111,6 +111,7 @@ private:
     void neighbor_lost(const NeighborKey& key, TimePoint now);
     void remove_neighbor(const NeighborKey& key);
     void release_mac(IfIndex link, const MacAddress& mac);
+    void confirm_port(IfIndex link, const MacAddress& mac);
 
     // Dirty keys to wishes (engine_plan.cpp).
     void update_served(TimePoint now);

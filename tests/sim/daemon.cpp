@@ -209,7 +209,10 @@ void SimDaemon::arm() {
 
 void SimDaemon::handle(const Input& input) {
     did_something_ = true;
-    trace_.add([&] { return "  -> " + describe(input); });
+    if (const auto* link = std::get_if<LinkSeen>(&input);
+        link == nullptr || link->source != Source::Read) {
+        trace_.add([&] { return "  -> " + describe(input); });  // Reads come by the hundred.
+    }
     on_input(input);
     engine_->handle(input, clock_.now());
 }

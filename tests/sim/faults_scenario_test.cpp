@@ -131,6 +131,25 @@ TEST_F(LeafSim, ASecondLossThatLinkwatchHoldsBackIsReadFromTheLink) {
     EXPECT_THAT(world.routes(), ElementsAre("10.0.0.7/32"));
 }
 
+// The bridge flushes a port only when linkwatch comes to it: a loss that planed has read from the
+// link may be over before, and then the forwarding entry, never gone, is never announced again.
+TEST_F(LeafSim, AHostWhoseForwardingEntryOutlivesAShortLossReturns) {
+    start();
+    add_host("10.0.0.5", "swp3");
+    add_host("10.0.0.6", "swp4");
+    world.run_until_quiet();
+
+    world.kernel.set_cable("swp3", false);
+    world.run_for(100ms);
+    world.kernel.set_cable("swp4", false);
+    world.run_for(100ms);
+    ASSERT_THAT(world.routes(), IsEmpty());
+    world.kernel.set_cable("swp4", true);
+    world.run_for(500ms);
+
+    EXPECT_THAT(world.routes(), ElementsAre("10.0.0.6/32"));
+}
+
 TEST_F(LeafSim, TheLastPortOfABridgeTakesTheInterfaceAndAllHosts) {
     start();
     for (int i = 1; i <= 8; ++i) {
