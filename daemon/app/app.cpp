@@ -49,6 +49,8 @@ std::string log_context(const NodeConfig& node) {
 
 io::ZapiClientOptions zapi_options(const FrrConfig& frr) {
     io::ZapiClientOptions options;
+    options.drain_deadline =
+        800ms;  // SIGTERM ends the daemon within a second, whatever zebra does.
     options.path = frr.socket;
     options.route_type = zapi_route_type(frr.route_type);
     options.stale_seconds = static_cast<std::uint32_t>(
@@ -65,7 +67,7 @@ public:
         : options_(options),
           config_(std::make_shared<const Config>(loaded.config)),
           context_(log_context(config_->node)),
-          state_(config_->state_dir, writer_),
+          state_(config_->state_dir, state_writer_),
           kernel_(loop_, [this] { turn(); }),
           engine_(config_),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
@@ -104,6 +106,14 @@ private:
                  .id = "netlink.open",
                  .text = fmt::format("text=\"{}\"", opened.error().text)});
             return 1;
+        }
+        if (kernel_.receive_buffer() < io::NetlinkSocket::kReceiveBuffer) {
+            log({.level = Level::Warn,
+                 .id = "netlink.buffer",
+                 .text = fmt::format("bytes={} wanted={} text=\"notifications will be lost sooner, "
+                                     "needs CAP_NET_ADMIN or a larger net.core.rmem_max\"",
+                                     kernel_.receive_buffer(),
+                                     io::NetlinkSocket::kReceiveBuffer)});
         }
         for (const Input& input : io::to_inputs(state)) {
             engine_.handle(input, io::now());
@@ -280,7 +290,7 @@ private:
         }
         const auto decision = rate_limit_.ask(note.id, io::now());
         if (decision.pass) {
-            writer_.line(log_line(note, context_, decision.left_out));
+            log_writer_.line(log_line(note, context_, decision.left_out));
         }
     }
 
@@ -304,7 +314,9 @@ private:
     std::shared_ptr<const Config> config_;
     std::string context_;
     boost::asio::io_context loop_{1};
-    io::BackgroundWriter writer_;
+    // Lines nobody reads must not hold up the end; the state must reach the disk.
+    io::BackgroundWriter log_writer_{200ms};
+    io::BackgroundWriter state_writer_{10s};
     io::StateFile state_;
     io::Kernel kernel_;
     Engine engine_;

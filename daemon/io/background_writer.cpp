@@ -2,7 +2,11 @@
 #include "io/background_writer.hpp"
 
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
+#include <deque>
+#include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -27,75 +31,93 @@ void write_whole(int fd, std::string_view text) {
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter() {
+struct BackgroundWriter::Shared {
+    std::mutex mutex;
+    std::condition_variable work;
+    std::condition_variable idle;
+    std::deque<std::function<void()>> jobs;
+    std::size_t lines_waiting = 0;
+    std::uint64_t lines_dropped = 0;
+    bool busy = false;
+    bool stopping = false;
+};
+
+BackgroundWriter::BackgroundWriter(Duration patience)
+    : patience_(patience), shared_(std::make_shared<Shared>()) {
     // Signals are the loop's: the thread inherits a mask that blocks them all.
     sigset_t all{};
     sigset_t before{};
     (void)::sigfillset(&all);
     (void)::pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([shared = shared_] { run(shared); });
     (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 BackgroundWriter::~BackgroundWriter() {
+    const bool drained = drain();
     {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
+        const std::lock_guard lock(shared_->mutex);
+        shared_->stopping = true;
     }
-    work_.notify_one();
-    thread_.join();
+    shared_->work.notify_one();
+    if (drained) {
+        thread_.join();
+    } else {
+        thread_.detach();
+    }
 }
 
 void BackgroundWriter::line(std::string text) {
     {
-        const std::lock_guard lock(mutex_);
-        if (lines_waiting_ >= kLinesMax) {
-            ++lines_dropped_;
+        const std::lock_guard lock(shared_->mutex);
+        if (shared_->lines_waiting >= kLinesMax) {
+            ++shared_->lines_dropped;
             return;
         }
-        ++lines_waiting_;
-        if (const std::uint64_t dropped = std::exchange(lines_dropped_, 0); dropped > 0) {
+        ++shared_->lines_waiting;
+        if (const std::uint64_t dropped = std::exchange(shared_->lines_dropped, 0); dropped > 0) {
             text += fmt::format(" lines_dropped={}", dropped);
         }
         text += '\n';
-        jobs_.emplace_back([this, text = std::move(text)] {
+        shared_->jobs.emplace_back([shared = shared_.get(), text = std::move(text)] {
             write_whole(STDERR_FILENO, text);
-            const std::lock_guard inner(mutex_);
-            --lines_waiting_;
+            const std::lock_guard inner(shared->mutex);
+            --shared->lines_waiting;
         });
     }
-    work_.notify_one();
+    shared_->work.notify_one();
 }
 
 void BackgroundWriter::post(std::function<void()> job) {
     {
-        const std::lock_guard lock(mutex_);
-        jobs_.push_back(std::move(job));
+        const std::lock_guard lock(shared_->mutex);
+        shared_->jobs.push_back(std::move(job));
     }
-    work_.notify_one();
+    shared_->work.notify_one();
 }
 
-void BackgroundWriter::drain() {
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return jobs_.empty() && !busy_; });
+bool BackgroundWriter::drain() {
+    std::unique_lock lock(shared_->mutex);
+    return shared_->idle.wait_for(
+        lock, patience_, [this] { return shared_->jobs.empty() && !shared_->busy; });
 }
 
-void BackgroundWriter::run() {
-    std::unique_lock lock(mutex_);
+void BackgroundWriter::run(const std::shared_ptr<Shared>& shared) {
+    std::unique_lock lock(shared->mutex);
     while (true) {
-        work_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-        if (jobs_.empty()) {
-            return;
+        shared->work.wait(lock, [&] { return shared->stopping || !shared->jobs.empty(); });
+        if (shared->stopping) {
+            return;  // Drained, or given up.
         }
-        const std::function<void()> job = std::move(jobs_.front());
-        jobs_.pop_front();
-        busy_ = true;
+        const std::function<void()> job = std::move(shared->jobs.front());
+        shared->jobs.pop_front();
+        shared->busy = true;
         lock.unlock();
         job();
         lock.lock();
-        busy_ = false;
-        if (jobs_.empty()) {
-            idle_.notify_all();
+        shared->busy = false;
+        if (shared->jobs.empty()) {
+            shared->idle.notify_all();
         }
     }
 }

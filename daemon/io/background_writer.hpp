@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread that does what may block: lines to stderr, the state file to disk. The loop hands over
-// and goes on; a journal or a disk that hangs costs lines (counted) or freshness, never a turn.
+// One thread that does what may block: lines to stderr, or the state file to disk (each has a
+// writer of its own: a journal that hangs must not keep the state from the disk). The loop hands
+// over and goes on; what hangs costs lines (counted) or freshness, never a turn, and never the end
+// of the daemon.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <thread>
+
+#include "net/time.hpp"
 
 namespace planed::io {
 
@@ -18,8 +20,10 @@ class BackgroundWriter {
 public:
     static constexpr std::size_t kLinesMax = 4096;
 
-    BackgroundWriter();
-    ~BackgroundWriter();  // Writes what is queued, then joins.
+    /// `patience`: how long the destructor waits for what is queued. After that the thread is left
+    /// to itself, with all that it needs, until the process ends.
+    explicit BackgroundWriter(Duration patience);
+    ~BackgroundWriter();
     BackgroundWriter(const BackgroundWriter&) = delete;
     BackgroundWriter& operator=(const BackgroundWriter&) = delete;
     BackgroundWriter(BackgroundWriter&&) = delete;
@@ -29,20 +33,17 @@ public:
     void line(std::string text);
     /// Any job, in order with the others. It owns what it needs.
     void post(std::function<void()> job);
-    /// Waits until everything handed over so far is done.
-    void drain();
+    /// Waits until everything handed over so far is done; false if that took longer than the
+    /// patience.
+    bool drain();
 
 private:
-    void run();
+    struct Shared;  // With the thread, which may outlive us.
 
-    std::mutex mutex_;
-    std::condition_variable work_;
-    std::condition_variable idle_;
-    std::deque<std::function<void()>> jobs_;
-    std::size_t lines_waiting_ = 0;
-    std::uint64_t lines_dropped_ = 0;
-    bool busy_ = false;
-    bool stopping_ = false;
+    static void run(const std::shared_ptr<Shared>& shared);
+
+    Duration patience_;
+    std::shared_ptr<Shared> shared_;
     std::thread thread_;
 };
 

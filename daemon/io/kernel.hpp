@@ -40,6 +40,9 @@ public:
 
     /// Opens all sockets. The error says what is missing ("needs CAP_NET_ADMIN").
     Result<void> open();
+    /// Bytes that the kernel grants for notifications, of kReceiveBuffer wanted; less without
+    /// CAP_NET_ADMIN, and then overruns come sooner.
+    [[nodiscard]] int receive_buffer() const { return neighbors_.socket->receive_buffer() / 2; }
 
     /// Hands over what has come, at most kDatagramsPerTurn of each socket.
     void read(TimePoint now, const Sink& sink);

@@ -183,8 +183,7 @@ StateFile::StateFile(std::string directory, BackgroundWriter& writer)
 }
 
 StateFile::~StateFile() {
-    writer_.drain();
-    if (dirty_) {
+    if (writer_.drain() && dirty_) {  // Where the disk hangs, one more write would hang as well.
         shared_->write();
     }
 }
