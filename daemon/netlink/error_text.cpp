@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "netlink/error_text.hpp"
 
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -64,6 +65,9 @@ Result<std::size_t> words_offset(const Message& message) {
 std::string sentence(int number, const Words& words) {
     std::string text = words.text.empty() ? errno_text(number)
                                           : fmt::format("{}: {}", errno_text(number), words.text);
+    if (number == EPERM) {
+        text += ": planed lacks CAP_NET_ADMIN in this network namespace";
+    }
     if (words.missing) {
         text += fmt::format(", attribute {} is missing", *words.missing);
     }

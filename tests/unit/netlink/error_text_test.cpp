@@ -2,6 +2,8 @@
 #include "netlink/error_text.hpp"
 
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -99,6 +101,19 @@ TEST(Answer, RefusesAnyOtherMessage) {
     const Datagram datagram = load("neigh-v4-reachable").front();
 
     EXPECT_FALSE(decode_answer(messages_of(datagram).front()));
+}
+
+TEST(Answer, NamesTheRightThatIsMissing) {
+    Datagram datagram = load("error-no-device").back();
+    const std::int32_t code = -EPERM;
+    std::memcpy(datagram.data() + sizeof(nlmsghdr), &code, sizeof code);
+
+    const auto answer = decode_answer(messages_of(datagram).back());
+
+    ASSERT_TRUE(answer && answer->error);
+    EXPECT_EQ(answer->error->text,
+              "Operation not permitted (EPERM): planed lacks CAP_NET_ADMIN in this network "
+              "namespace");
 }
 
 TEST(Answer, SurvivesAnErrnoThatDoesNotExist) {
