@@ -445,7 +445,7 @@ private:
         const bool as_sent = actual == entry.sent;
         if (as_sent) {
             finish(key, entry, OpResult::Done, now);
-        } else if (entry.overdue) {
+        } else if (entry.overdue && entry.sent_at + options_.audit_settle <= audit_started_) {
             // Asked, not answered, and not there: a put that lost to a better route is silent on
             // some releases. A delete that did not work is sent again.
             finish(key, entry, entry.sent ? OpResult::Rejected : OpResult::Busy, now);

@@ -116,10 +116,11 @@ bool RouteSink::read_back_due(TimePoint now) {
     if (!up_) {
         return false;
     }
+    // First of all, for it moves the deadline: zebra may take long over a read-back.
+    const bool overdue = routes_.overdue(now);
     if (reading_ && reading_since_ + limits::kReadBackTimeout > now) {
         return false;
     }
-    const bool overdue = routes_.overdue(now);
     const bool audit = audit_at_ && *audit_at_ <= now;
     if (!(overdue || audit || read_back_wanted_) || read_back_not_before_ > now) {
         return false;

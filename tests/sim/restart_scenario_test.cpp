@@ -224,6 +224,30 @@ TEST_F(LeafSim, AZebraThatHangsGetsTheLastWordOnly) {
     world.checker.at_rest();
 }
 
+TEST_F(LeafSim, AReadBackThatZebraTakesLongOverIsNotWaitedForInALoop) {
+    start();
+    add_host("10.0.0.5", "swp3");
+    const bool asked = [this] {
+        bool seen = false;
+        const auto checks = world.planed.on_output;
+        world.planed.on_output = [&](const Output& output) {
+            checks(output);
+            seen = seen || std::holds_alternative<StartReadBack>(output);
+        };
+        const bool done = world.run_until([&seen] { return seen; }, 2min);
+        world.planed.on_output = checks;
+        return done;
+    }();
+    ASSERT_TRUE(asked);
+
+    world.zebra.stall(20s);
+    add_host("10.0.0.6", "swp4");
+    const std::uint64_t before = world.planed.turns();
+    world.run_for(20s);
+
+    EXPECT_LT(world.planed.turns(), before + 500);
+}
+
 TEST_F(LeafSim, ARouteThatWasRemovedUnaskedIsPutAgain) {
     start();
     add_host("10.0.0.5", "swp3");
