@@ -46,6 +46,7 @@ private:
     };
 
     void on_input(const Input& input);
+    void note_flaps(const Link& link);
     void on_output(const Output& output);
     void on_left(const RouteKey& key, Left why);
     void on_send(const SendRoute& send);
@@ -59,6 +60,7 @@ private:
     [[nodiscard]] bool is_healthy(const SimHost& host, const IpAddress& address) const;
     [[nodiscard]] bool is_loss_pending() const;
     [[nodiscard]] TimePoint facts_since() const;
+    [[nodiscard]] std::optional<TimePoint> down_since(const SimHost& host) const;
     [[nodiscard]] std::optional<TimePoint> cut_since(const IpAddress& address) const;
     [[nodiscard]] bool is_wanted(const RouteKey& key) const;
     [[nodiscard]] bool is_served(IfIndex link) const;
@@ -79,6 +81,9 @@ private:
     std::optional<TimePoint> facts_whole_at_;
     std::optional<TimePoint> session_up_at_;
     std::set<DumpKind> dumped_;
+    std::map<IfIndex, std::uint32_t> downs_;  // Flaps that planed knows of.
+    std::set<IfIndex> relearned_;             // Links that it has seen since it started.
+    std::set<IfIndex> flapped_unseen_;
     TimePoint checked_{};
     TimePoint excused_until_{};
     bool silent_ = false;

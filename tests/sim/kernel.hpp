@@ -105,6 +105,7 @@ public:
     [[nodiscard]] const Link* find(IfIndex index) const;
     [[nodiscard]] bool is_up(IfIndex index) const;  // Admin and carrier.
     [[nodiscard]] TimePoint up_since(IfIndex index) const;
+    [[nodiscard]] std::optional<TimePoint> deleted_at(const std::string& name) const;
     [[nodiscard]] const SimNeighbor* neighbor(const NeighborKey& key) const;
     [[nodiscard]] const std::map<NeighborKey, SimNeighbor>& neighbors() const { return neighbors_; }
     [[nodiscard]] const FdbEntry* forwarding(const FdbKey& key) const;
@@ -181,6 +182,7 @@ private:
 
     std::map<IfIndex, Device> devices_;
     std::map<std::string, IfIndex, std::less<>> names_;
+    std::map<std::string, TimePoint> deleted_;
     std::set<std::pair<IfIndex, IpPrefix>> addresses_;
     std::map<FdbKey, Fdb> fdb_;
     std::map<NeighborKey, SimNeighbor> neighbors_;

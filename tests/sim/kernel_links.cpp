@@ -170,6 +170,7 @@ void SimKernel::delete_link(const std::string& link) {
     }
     devices_.erase(gone.link.index);
     names_.erase(link);
+    deleted_[link] = clock_.now();
     ++structure_;
     link_events.push(LinkGone{.link = gone.link.index});
 }
@@ -304,6 +305,11 @@ const Link* SimKernel::find(IfIndex index) const {
 bool SimKernel::is_up(IfIndex index) const {
     const Link* link = find(index);
     return link != nullptr && link->admin_up && link->carrier;
+}
+
+std::optional<TimePoint> SimKernel::deleted_at(const std::string& name) const {
+    const auto found = deleted_.find(name);
+    return found == deleted_.end() ? std::nullopt : std::optional(found->second);
 }
 
 TimePoint SimKernel::up_since(IfIndex index) const {
