@@ -26,6 +26,7 @@ _HEADER = struct.Struct("!HBBIH")
 _MARKER, _VERSION = 0xFE, 6
 _NO_SUCH_COMMAND = 0xFFFF
 _PROBE_SILENCE = 0.3
+_ERROR_SIZE = 14
 _BITS_ADD = 0x0B  # next hops, distance, tag
 _NEXT_HOP_IFINDEX = 1
 
@@ -235,16 +236,28 @@ def _connect(path: str) -> socket.socket:
 
 
 def _read_command(channel: socket.socket, timeout: float) -> int | None:
-    """The command of the next message; None if none comes in time."""
+    """The command of the next ERROR (known by its size: its number is the question); None if none comes in time.
+
+    zebra tells every connection that some client has closed, this one too.
+    """
+    while (header := _read_exactly(channel, _HEADER.size, timeout)) is not None:
+        length, _, _, _, command = _HEADER.unpack(header)
+        _read_exactly(channel, length - _HEADER.size, timeout)
+        if length == _ERROR_SIZE:
+            return int(command)
+    return None
+
+
+def _read_exactly(channel: socket.socket, size: int, timeout: float) -> bytes | None:
     received = b""
-    while len(received) < _HEADER.size:
+    while len(received) < size:
         if not select.select([channel], [], [], timeout)[0]:
             return None
-        data = channel.recv(4096)
+        data = channel.recv(size - len(received))
         if not data:
             raise ZapiError("zebra closed the connection: not version 6 of its protocol")
         received += data
-    return int(_HEADER.unpack_from(received)[4])
+    return received
 
 
 def main() -> int:
