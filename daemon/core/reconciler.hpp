@@ -458,6 +458,11 @@ private:
                             TimePoint now) {
         const bool lost = entry.desired && !actual;
         set_held(entry, std::move(actual));
+        if (lost) {
+            // The sink may keep what it does not show, behind something that it prefers: if the
+            // wish ends now, it must still be told.
+            entry.held = Held::Maybe;
+        }
         entry.rejected = false;
         if (lost && entry.attempts > 0) {
             retry_later(key, entry, now);

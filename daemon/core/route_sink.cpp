@@ -46,8 +46,9 @@ void RouteSink::answered(const RouteAnswered& answer, TimePoint now) {
         case RouteAnswer::Installed:
             if (put) {
                 routes_.complete(*op, OpResult::Done, now);
-            } else if (!op && routes_.desired(key)) {
-                routes_.observe(key, routes_.desired(key), now);
+            } else if (!op) {
+                // Unasked: what it preferred is gone. Nobody may want ours any more by now.
+                routes_.observe(key, routes_.desired(key).value_or(HostRoute{}), now);
             }
             return;  // With a removal in flight it is the answer to what came before.
         case RouteAnswer::Removed:

@@ -66,8 +66,12 @@ void Checker::on_input(const Input& input) {
         if (seen->source == Source::Event) {
             evidence_[seen->key.address] = now;
         }
+        collected_.erase(seen->key);
     } else if (const auto* gone = std::get_if<NeighborGone>(&input)) {
         evidence_[gone->key.address] = now;
+        if (gone->last.state == Nud::Stale) {
+            collected_.insert(gone->key);
+        }
     } else if (const auto* answered = std::get_if<RouteAnswered>(&input)) {
         unanswered_.erase(answered->key);
     } else if (const auto* row = std::get_if<RouteSeen>(&input)) {
@@ -86,6 +90,7 @@ void Checker::on_input(const Input& input) {
         session_up_at_.reset();
         unanswered_.clear();
         relearned_.clear();
+        collected_.clear();
     }
     const bool link = std::holds_alternative<LinkSeen>(input) ||
                       std::holds_alternative<LinkGone>(input) ||
@@ -207,10 +212,12 @@ bool Checker::is_healthy(const SimHost& host, const IpAddress& address) const {
     const TimePoint steady = hosts_.steady_since(host);
     const NeighborKey key{.link = hosts_.interface_of(host), .address = address};
     const SimNeighbor* entry = kernel_.neighbor(key);
+    // What the garbage collector took while planed looked on is known all the same.
+    const bool known = entry == nullptr ? collected_.contains(key)
+                                        : is_valid(entry->state) && entry->mac == host.mac;
     return hosts_.is_reachable(host) && steady + kSteady <= reference && host.heard >= steady &&
            host.heard <= reference && host.heard + kSpokeWithin >= clock_.now() &&
-           host.heard_on == host.port && entry != nullptr && is_valid(entry->state) &&
-           entry->mac == host.mac;
+           host.heard_on == host.port && known;
 }
 
 TimePoint Checker::facts_since() const {

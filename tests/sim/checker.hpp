@@ -76,6 +76,7 @@ private:
     std::map<DumpKind, Loss> losses_;
     std::map<IpAddress, TimePoint> evidence_;  // Last event about this address.
     TimePoint link_evidence_{};                // Last word on any link.
+    std::set<NeighborKey> collected_;          // By the garbage collector, while planed looked on.
     std::set<RouteKey> unanswered_;
     std::set<IfIndex> ever_set_;  // Interfaces with settings of ours, to be undone one day.
     std::optional<TimePoint> facts_whole_at_;

@@ -259,6 +259,31 @@ TEST_F(LeafSim, ARouteThatWasRemovedUnaskedIsPutAgain) {
     EXPECT_TRUE(world.has_route("10.0.0.5"));
 }
 
+// zebra keeps a route that lost, shows it to nobody, and selects it when the better one goes.
+TEST_F(LeafSim, AHostThatDiesBehindABetterRouteDoesNotComeBackWhenThatGoes) {
+    for (const Release release : {Release::Frr8_4, Release::Frr10_3}) {
+        SimWorld other(3);
+        other.build_leaf();
+        other.zebra.release = release;
+        const RouteKey key{.prefix = IpPrefix::parse("10.0.0.5/32").value()};
+        other.zebra.add_better(key);
+        other.zebra.start(false);
+        other.planed.start();
+        other.run_until_quiet();
+        SimHost& host = other.hosts.add("10.0.0.5", "swp3");
+        other.hosts.speak(host);
+        other.run_for(200s);
+
+        other.kernel.set_cable("swp3", false);
+        other.run_for(200s);
+        other.zebra.remove_better(key);
+        other.run_for(1s);
+
+        EXPECT_THAT(other.routes(), IsEmpty());
+        EXPECT_THAT(other.checker.violations(), IsEmpty());
+    }
+}
+
 TEST_F(LeafSim, ABetterRouteIsLeftAloneAndOursReturnsAfterIt) {
     for (const Release release : {Release::Frr8_4, Release::Frr10_3}) {
         SimWorld other(2);

@@ -337,12 +337,12 @@ void SimZebra::leave(const RouteKey& key, Node& node, Left why) {
     trace_.add([&] {
         return fmt::format("zebra: removed {} ({})", key.prefix.to_string(), static_cast<int>(why));
     });
+    on_left(key, why);
     kernel_.uninstall(key);
     if (is_subscribed(key)) {
         write_row_gone(release, key, *node.done, out_);
     }
     node.done.reset();
-    on_left(key, why);
 }
 
 bool SimZebra::is_subscribed(const RouteKey& key) const {
