@@ -100,13 +100,28 @@ def test_a_new_name_that_the_configuration_also_means_changes_nothing(lab: Lab) 
 
     with lab.watch("spine-a") as watch:
         leaf.run(["ip", "link", "set", SERVED, "name", "Vlan101"])
-        leaf.run(["ip", "link", "set", "swp1", "name", "port1"])
         settle()
     watch.assert_never_left(own(host))
 
     host.cut("eth1")
     wait_gone(far, own(host))
-    leaf.run(["ip", "link", "set", "port1", "name", "swp1"])
+
+
+def test_a_port_that_gets_a_new_name_is_still_its_hosts_port(lab: Lab) -> None:
+    """Renamed while it is down: FRR 10.3's zebra aborts at the second name of a port that is up."""
+    leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
+    start(leaf)
+    host.announce(port="eth1")
+    wait_routes(far, own(host))
+
+    leaf.ip_batch(["link set swp1 down", "link set swp1 name swp9", "link set swp9 up"])
+    try:
+        host.announce(port="eth1")
+        wait_routes(far, own(host))
+        host.cut("eth1")
+        wait_gone(far, own(host))
+    finally:
+        leaf.ip_batch(["link set swp9 down", "link set swp9 name swp1", "link set swp1 up"])
 
 
 def test_a_port_that_moves_to_another_bridge_takes_its_hosts_along(lab: Lab) -> None:
