@@ -73,14 +73,15 @@ class neighbor_limits:  # noqa: N801  It reads as a function where it is used.
 
 def _end_planed_first(farm: Farm) -> None:
     """Before zebra goes, so that its going is not what is tested at last."""
-    if farm.has_planed and farm.leaf.planed.alive:
-        farm.leaf.planed.stop()
+    for planed in farm.planeds:
+        if planed.alive:
+            planed.stop()
 
 
 def _end_planed(farm: Farm) -> list[str]:
-    if not farm.has_planed:
-        return []
-    planed = farm.leaf.planed
-    code = planed.stop() if planed.alive else 0
-    faults = [f"planed ended with {code} when it was told to stop"] if code else []
-    return faults + [match.group(0) for match in _OWN_FAULTS.finditer(planed.log())]
+    faults = []
+    for planed in farm.planeds:
+        code = planed.stop() if planed.alive else 0
+        faults += [f"planed ended with {code} when it was told to stop"] if code else []
+        faults += [match.group(0) for match in _OWN_FAULTS.finditer(planed.log())]
+    return faults

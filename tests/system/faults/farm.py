@@ -17,6 +17,7 @@ import os
 import selectors
 import socket
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from lab import Lab, LabError, Planed, frames, wait_until
+from lab import Lab, Planed, frames, wait_until
 from lab.node import Node
 from lab.planed import binary
 from support import rtnl
@@ -66,7 +67,8 @@ def quick(seconds: float) -> float:
 def settle(zebra: FakeZebra, prefixes: Iterable[str], deadline: float = 5.0) -> float:
     """Until zebra holds exactly these; the seconds that took."""
     wanted = set(prefixes)
-    return wait_until(lambda: zebra.holds_exactly(wanted), quick(deadline), every=0.005, what="zebra's routes")
+    every = 0.005 if len(zebra.routes) < 2000 else 0.1  # The look itself must not hold up the zebra that is looked at.
+    return wait_until(lambda: zebra.holds_exactly(wanted), quick(deadline), every=every, what="zebra's routes")
 
 
 def assert_idle(planed: Planed, seconds: float = 1.5, share: float = 0.1) -> None:
@@ -93,6 +95,8 @@ class Farm:
         file = folder / "farm.clab.yaml"
         file.write_text(yaml.safe_dump(self._topology()), encoding="utf-8")
         self._lab = Lab(file)
+        self._folder = folder
+        self.planeds: list[Planed] = []
         self._alive: dict[str, Server] = {}
         self._answering: Answering | None = None
 
@@ -119,20 +123,30 @@ class Farm:
         return self._lab["servers"]
 
     @property
-    def has_planed(self) -> bool:
-        """Whether one was ever started here."""
-        try:
-            return self.leaf.planed is not None
-        except LabError:
-            return False
+    def planed(self) -> Planed:
+        return self.planeds[-1]
 
     @property
     def zserv(self) -> str:
         return self.leaf.zserv
 
-    def start_planed(self, config: dict[str, Any] | str | None = None, **kwargs: Any) -> Planed:
-        """With `Vlan100` served and nothing else said, unless `config` says it."""
-        return self.leaf.start_planed({"interfaces": [{"name": BRIDGE}]} if config is None else config, **kwargs)
+    def start_planed(
+        self,
+        config: dict[str, Any] | str | None = None,
+        args: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        by: Sequence[str] = (),
+    ) -> Planed:
+        """With `Vlan100` served and nothing else said, unless `config` says it; started `by` a command that execs it."""
+
+        def popen(argv: list[str], **kwargs: Any) -> "subprocess.Popen[str]":
+            return self.leaf.popen([*by, *argv], **kwargs)
+
+        number = len(self.planeds)
+        file = self.leaf.path("/etc/planed/planed.yaml")
+        self.planeds.append(Planed(popen, file, self._folder / f"planed{number}.log", args, env or {}))
+        self.planed.write_config({"interfaces": [{"name": BRIDGE}]} if config is None else config)
+        return self.planed.start()
 
     # ---- servers ----
 

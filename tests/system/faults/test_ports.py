@@ -87,7 +87,7 @@ def test_losses_that_the_kernel_tells_late_are_seen_by_reading(farm: Farm, taps:
 
     last = max(message.at for message in zebra.record if message.kind == "ROUTE_DELETE")
     assert cut - begun < 0.2 and told < len(taps.names) - 1, "the kernel was not late: this run says nothing"
-    assert last - cut < quick(0.1), f"withdrawn {last - cut:.3f} s after the last loss"
+    assert last - cut < quick(0.3), f"withdrawn {last - cut:.3f} s after the last loss"
 
 
 def _count(news: socket.socket) -> int:

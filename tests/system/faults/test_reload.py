@@ -41,7 +41,7 @@ def test_wrong_file_leaves_the_running_state_untouched_and_names_all_faults(farm
     before = _settings(farm)
 
     said = _reload(
-        farm.leaf.planed,
+        farm.planed,
         "interfaces:\n  - name: Vlan100\n    exclude: [10.0.0.0/8, x]\nroutes:\n  tag: -1\n  distance: 0\nwhat: 1\n",
         says="config.refused",
     )
@@ -59,12 +59,12 @@ def test_wrong_file_leaves_the_running_state_untouched_and_names_all_faults(farm
 
 def test_file_that_has_gone_is_refused_too(farm: Farm, zebra: FakeZebra) -> None:
     servers = _start(farm, zebra)
-    since = len(farm.leaf.planed.log())
+    since = len(farm.planed.log())
     farm.leaf.path("/etc/planed/planed.yaml").unlink()
 
-    farm.leaf.planed.send_signal(signal.SIGHUP)
+    farm.planed.send_signal(signal.SIGHUP)
 
-    farm.leaf.planed.wait_log("config.refused", 5, since)
+    farm.planed.wait_log("config.refused", 5, since)
     settle(zebra, prefixes_of(servers))
 
 
@@ -80,9 +80,9 @@ def test_added_interface_announces_the_hosts_that_it_has_long_had(farm: Farm, ze
     settle(zebra, prefixes_of(left))
     mark = zebra.mark()
 
-    _reload(farm.leaf.planed, {"interfaces": [{"name": BRIDGE}, {"name": "Vlan200"}]})
+    _reload(farm.planed, {"interfaces": [{"name": BRIDGE}, {"name": "Vlan200"}]})
     settle(zebra, prefixes_of(left) | {"10.1.0.5/32"}, deadline=1)
-    _reload(farm.leaf.planed, _BASE)
+    _reload(farm.planed, _BASE)
     settle(zebra, prefixes_of(left), deadline=1)
 
     assert zebra.withdrawn(mark) == {"10.1.0.5/32"}
@@ -94,7 +94,7 @@ def test_interface_taken_out_is_as_it_was_before_planed(farm: Farm, zebra: FakeZ
     settle(zebra, prefixes_of(servers))
     assert _settings(farm) != before
 
-    _reload(farm.leaf.planed, {"interfaces": []})
+    _reload(farm.planed, {"interfaces": []})
 
     settle(zebra, set(), deadline=1)
     wait_until(lambda: _settings(farm) == before, 2, what=f"not {before}")
@@ -106,9 +106,9 @@ def test_exclude_takes_and_gives_back_exactly_what_it_names(farm: Farm, zebra: F
     first, second = servers[:2]
     mark = zebra.mark()
 
-    _reload(farm.leaf.planed, _served(exclude=[first.v4, f"{second.v6}/128"]))
+    _reload(farm.planed, _served(exclude=[first.v4, f"{second.v6}/128"]))
     settle(zebra, prefixes_of(servers) - {f"{first.v4}/32", f"{second.v6}/128"}, deadline=1)
-    _reload(farm.leaf.planed, _BASE)
+    _reload(farm.planed, _BASE)
     settle(zebra, prefixes_of(servers), deadline=1)
 
     assert zebra.withdrawn(mark) == {f"{first.v4}/32", f"{second.v6}/128"}
@@ -117,11 +117,11 @@ def test_exclude_takes_and_gives_back_exactly_what_it_names(farm: Farm, zebra: F
 def test_prefixes_narrow_and_widen_what_is_announced(farm: Farm, zebra: FakeZebra) -> None:
     servers = _start(farm, zebra)
 
-    _reload(farm.leaf.planed, _served(prefixes=["fd00:0:0:1::/64"]))
+    _reload(farm.planed, _served(prefixes=["fd00:0:0:1::/64"]))
     settle(zebra, {f"{s.v6}/128" for s in servers}, deadline=1)
-    _reload(farm.leaf.planed, _served(prefixes=["10.0.0.0/16"]))
+    _reload(farm.planed, _served(prefixes=["10.0.0.0/16"]))
     settle(zebra, {f"{s.v4}/32" for s in servers}, deadline=1)
-    _reload(farm.leaf.planed, _BASE)
+    _reload(farm.planed, _BASE)
     settle(zebra, prefixes_of(servers), deadline=1)
 
 
@@ -131,7 +131,7 @@ def test_tag_distance_and_metric_replace_every_route_without_a_gap(farm: Farm, z
     mark = zebra.mark()
     was = next(iter(zebra.routes.values()))
 
-    _reload(farm.leaf.planed, {**_BASE, "routes": {"tag": 77, "distance": 7, "metric": 3}})
+    _reload(farm.planed, {**_BASE, "routes": {"tag": 77, "distance": 7, "metric": 3}})
 
     wanted = replace(was, tag=77, distance=7, metric=3)
     wait_until(lambda: set(zebra.routes.values()) == {wanted}, 2, what=f"not all routes are {wanted}")
@@ -144,7 +144,7 @@ def test_nexthop_form_changes_without_a_gap(farm: Farm, zebra: FakeZebra) -> Non
     settle(zebra, prefixes_of(servers))
     mark = zebra.mark()
 
-    _reload(farm.leaf.planed, {**_BASE, "routes": {"nexthop": "self"}})
+    _reload(farm.planed, {**_BASE, "routes": {"nexthop": "self"}})
 
     wait_until(lambda: all(r.gateway == p.split("/")[0] for p, r in zebra.routes.items()), 2)
     assert zebra.withdrawn(mark) == set()
@@ -158,15 +158,15 @@ def test_uplinks_apply_at_once(make_farm: Callable[..., Farm]) -> None:
         settle(zebra, prefixes_of(servers))
         farm.cut("up1")
 
-        _reload(farm.leaf.planed, {**_BASE, "uplinks": ["up1"]})
+        _reload(farm.planed, {**_BASE, "uplinks": ["up1"]})
         settle(zebra, set(), deadline=1)
-        _reload(farm.leaf.planed, {**_BASE, "uplinks": ["up1"], "uplinks_down": "shut"})
+        _reload(farm.planed, {**_BASE, "uplinks": ["up1"], "uplinks_down": "shut"})
         wait_until(lambda: not any(farm.admin_up(port) for port in farm.ports), 2, what="server ports are not shut")
-        _reload(farm.leaf.planed, _BASE)
+        _reload(farm.planed, _BASE)
         wait_until(lambda: all(farm.admin_up(port) for port in farm.ports), 2, what="server ports stay shut")
         farm.announce(servers)
         settle(zebra, prefixes_of(servers))
-        farm.leaf.planed.stop()
+        farm.planed.stop()
 
 
 def test_what_needs_a_restart_is_named_and_does_not_apply(farm: Farm, zebra: FakeZebra) -> None:
@@ -174,7 +174,7 @@ def test_what_needs_a_restart_is_named_and_does_not_apply(farm: Farm, zebra: Fak
     settle(zebra, prefixes_of(servers))
     mark = zebra.mark()
 
-    said = _reload(farm.leaf.planed, {**_BASE, "frr": {"socket": "/run/elsewhere"}, "state_dir": "/var/lib/elsewhere"})
+    said = _reload(farm.planed, {**_BASE, "frr": {"socket": "/run/elsewhere"}, "state_dir": "/var/lib/elsewhere"})
 
     assert "config.needs_restart" in said and "key=frr.socket" in said and "key=state_dir" in said
     holds_for(lambda: zebra.sessions == 1 and not _changes(zebra, mark), 0.5)
@@ -182,7 +182,7 @@ def test_what_needs_a_restart_is_named_and_does_not_apply(farm: Farm, zebra: Fak
 
 def test_a_hundred_reloads_in_a_row_end_with_the_last_file(farm: Farm, zebra: FakeZebra) -> None:
     servers = _start(farm, zebra)
-    planed = farm.leaf.planed
+    planed = farm.planed
 
     for number in range(100):
         planed.write_config({**_BASE, "routes": {"tag": number + 1}} if number % 3 else "nonsense: [\n")
