@@ -58,12 +58,20 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
     const Link* known = links_.find(seen.link.index);
     // A link that appears has left no bridge: its forwarding entries may have been read before it.
     const IfIndex old_master = known == nullptr ? seen.link.master : known->master;
+    const MacAddress old_mac = known == nullptr ? MacAddress{} : known->mac;
+    const bool was_known = known != nullptr;
     const auto change = links_.see(seen);
     if (!change) {
         return;
     }
     if (change->appeared) {
         for (const FdbKey& key : fdb_.link_appeared(seen.link, links_)) {
+            mark_mac_dirty(key);
+        }
+    }
+    if (change->appeared && was_known) {
+        for (const FdbKey& key : fdb_.behind(seen.link.index)) {
+            fdb_.find(key)->saved = false;  // The state file has the old name.
             mark_mac_dirty(key);
         }
     }
@@ -76,6 +84,10 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
             mark_mac_dirty(key);
         }
     }
+    if (change->structure && old_mac != seen.link.mac) {
+        mark_mac_dirty(old_mac);
+        mark_mac_dirty(seen.link.mac);
+    }
     if (change->carrier || change->flapped) {
         port_changed(seen.link, *change, now);
     }
@@ -86,7 +98,7 @@ void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint 
     if (change.flapped && served_.find(link.index) != nullptr) {
         flapped_.insert(link.index);
     }
-    for (const FdbKey& key : up ? fdb_.behind(link.index) : fdb_.distrust(link.index)) {
+    for (const FdbKey& key : up ? fdb_.port_up(link.index) : fdb_.distrust(link.index)) {
         mark_mac_dirty(key);
     }
     if (facts_whole_) {
@@ -109,6 +121,7 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
     for (const NeighborKey& key : neighbors_.on_link(gone.link)) {
         remove_neighbor(key);
     }
+    mark_mac_dirty(link->mac);
     settings_.forget(gone.link);
     flapped_.erase(gone.link);
     served_dirty_ = true;
@@ -228,8 +241,13 @@ void Engine::confirm_port(IfIndex link, const MacAddress& mac) {
 // The last host with this MAC is gone: the memory of its port goes too.
 void Engine::release_mac(IfIndex link, const MacAddress& mac) {
     const ServedInterface* served = served_.find(link);
-    if (served == nullptr || served->bridge == IfIndex::None || neighbors_.has_mac(link, mac)) {
+    if (served == nullptr || served->bridge == IfIndex::None) {
         return;
+    }
+    for (const IfIndex sharing : served_.on_bridge(served->bridge, served->vlan)) {
+        if (neighbors_.has_mac(sharing, mac)) {
+            return;
+        }
     }
     const FdbKey key{.bridge = served->bridge, .vlan = served->vlan, .mac = mac};
     const PortBinding* binding = fdb_.find(key);
@@ -242,7 +260,7 @@ void Engine::release_mac(IfIndex link, const MacAddress& mac) {
                                            .mac = mac,
                                            .port = std::nullopt});
     }
-    fdb_.forget(key);
+    fdb_.forget(key, links_.name_of(key.bridge));
 }
 
 void Engine::on(const FdbSeen& seen, TimePoint /*now*/) {
@@ -416,8 +434,12 @@ void Engine::on(const BgpPeersSeen& seen, TimePoint /*now*/) {
 // The rest ----------------------------------------------------------------------------------------
 
 void Engine::on(const KernelAnswered& answered, TimePoint now) {
-    if (const auto failure = settings_.answered(answered)) {
-        degrade("setting " + failure->name, failure->error.text);
+    if (const auto outcome = settings_.answered(answered)) {
+        if (outcome->error) {
+            degrade("setting " + outcome->name, outcome->error->text);
+        } else {
+            recover("setting " + outcome->name);
+        }
         return;
     }
     const auto write = neighbor_writes_.find(answered.request);
@@ -431,6 +453,7 @@ void Engine::on(const KernelAnswered& answered, TimePoint now) {
     neighbor_writes_.erase(write);
     if (!answered.error) {
         recover("neighbour table");
+        neighbors_.note_written(key);
         return;
     }
     const NeighborRecord* record = neighbors_.find(key);
@@ -517,6 +540,18 @@ void Engine::mark_dirty(const NeighborKey& key) {
 void Engine::mark_mac_dirty(const FdbKey& key) {
     for (const IfIndex link : served_.on_bridge(key.bridge, key.vlan)) {
         for (const IpAddress& address : neighbors_.addresses_of(link, key.mac)) {
+            mark_dirty({.link = link, .address = address});
+        }
+    }
+}
+
+// A MAC has become ours, or is not any more.
+void Engine::mark_mac_dirty(const MacAddress& mac) {
+    if (mac.is_zero()) {
+        return;
+    }
+    for (const auto& [link, served] : served_.all()) {
+        for (const IpAddress& address : neighbors_.addresses_of(link, mac)) {
             mark_dirty({.link = link, .address = address});
         }
     }

@@ -104,6 +104,7 @@ private:
     // Facts to dirty keys.
     void mark_dirty(const NeighborKey& key);
     void mark_mac_dirty(const FdbKey& key);
+    void mark_mac_dirty(const MacAddress& mac);
     void mark_link_dirty(IfIndex link);
     void mark_all_dirty();
     void port_changed(const Link& link, const LinkChange& change, TimePoint now);
@@ -126,6 +127,8 @@ private:
                            TimePoint now);
     void remember_port(const ServedInterface& served, const MacAddress& mac);
     [[nodiscard]] PortFacts port_of(const ServedInterface& served, const MacAddress& mac) const;
+    [[nodiscard]] bool is_remembered(const ServedInterface& served,
+                                     const NeighborRecord& record) const;
     [[nodiscard]] Reason judge_neighbor(const NeighborKey& key,
                                         const NeighborRecord& record,
                                         const ServedInterface* served,
@@ -166,6 +169,7 @@ private:
     bool isolated_ = false;
     bool restart_completed_ = false;  // Since zebra's session came up.
     bool stopping_ = false;
+    bool finished_ = false;                  // Finish was handed out: nothing is decided any more.
     std::set<std::string> shut_ports_;       // Taken down by us, by name.
     std::set<IfIndex> flapped_;              // Served links to reinstall after a flap.
     absl::btree_set<VrfId> announced_vrfs_;  // To zebra, on this session.

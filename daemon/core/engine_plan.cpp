@@ -11,9 +11,23 @@
 #include "core/uplinks.hpp"
 
 namespace planed {
+namespace {
+
+// The kernel has let go of a neighbour whose port or whose leaf is out of order: when that is over,
+// the host is asked (bonded hosts do not announce themselves when their port recovers).
+bool may_return(Reason reason, const ServedInterface* served) {
+    const bool waits = reason == Reason::PortDown || reason == Reason::PortUnconfirmed ||
+                       reason == Reason::Isolated;
+    return waits && served != nullptr && served->up;
+}
+
+}  // namespace
 
 void Engine::settle(TimePoint now) {
     now_ = now;
+    if (finished_) {
+        return;  // What still comes in would undo what has just been undone.
+    }
     if (served_dirty_ && dumps_.synced(DumpKind::Links)) {
         update_served(now);
     }
@@ -115,6 +129,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     if (reason != record->reason) {
         record->reason = reason;
         record->judged = now;
+        record->probed = false;  // Another doubt, if any: a port may bounce twice a minute.
         if (level_ >= Level::Debug) {
             say(Level::Debug, "host", describe_neighbor(key, *record));
         }
@@ -132,10 +147,17 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
         decide_route(route_key(served->vrf, key.address));
         remember_port(*served, record->neighbor.mac);
     }
-    if (!record->in_kernel && !eligible) {
+    if (!record->in_kernel && !eligible && !may_return(reason, served)) {
         // Collected or flushed, and something else speaks against it: it is not put back.
         remove_neighbor(key);
         return;
+    }
+    // Behind a dead port it could not answer and would be FAILED when the port comes back; what was
+    // heard while the question waited need not be asked.
+    const bool heard = port.state == PortFacts::State::NotBridged ||
+                       (port.state == PortFacts::State::Up && !is_remembered(*served, *record));
+    if (port.state == PortFacts::State::Down || (record->in_kernel && heard)) {
+        probes_.remove(key);
     }
     probe_if_in_doubt(key, *record, port, now);
 }
@@ -182,6 +204,12 @@ PortFacts Engine::port_of(const ServedInterface& served, const MacAddress& mac) 
     return {.state = state, .port = port->index};
 }
 
+bool Engine::is_remembered(const ServedInterface& served, const NeighborRecord& record) const {
+    const PortBinding* binding =
+        fdb_.find({.bridge = served.bridge, .vlan = served.vlan, .mac = record.neighbor.mac});
+    return binding != nullptr && binding->remembered;
+}
+
 Reason Engine::judge_neighbor(const NeighborKey& key,
                               const NeighborRecord& record,
                               const ServedInterface* served,
@@ -215,12 +243,7 @@ void Engine::probe_if_in_doubt(const NeighborKey& key,
         record.reason == Reason::Eligible && port.state == PortFacts::State::Unknown;
     const bool known =
         port.state != PortFacts::State::NotBridged && port.state != PortFacts::State::Unknown;
-    bool remembered = false;
-    if (known) {
-        const PortBinding* binding =
-            fdb_.find({.bridge = served->bridge, .vlan = served->vlan, .mac = record.neighbor.mac});
-        remembered = binding != nullptr && binding->remembered;
-    }
+    const bool remembered = known && is_remembered(*served, record);
     if (unconfirmed || unknown || remembered) {
         record.probed = true;
         probes_.add(key, unknown ? now + limits::kPortUnknownGrace : now);
@@ -326,15 +349,13 @@ void Engine::run_link_reads(TimePoint now) {
     for (const auto& [link, served] : served_.all()) {
         links.insert(link);
         if (served.bridge != IfIndex::None) {
+            // A VLAN interface shows what its bridge has last announced: the bridge is read too.
+            links.insert(served.bridge);
             masters.insert(served.bridge);
         }
     }
     links_.for_each([&](const Link& link) {
-        const bool uplink = std::any_of(
-            config_->uplinks.begin(), config_->uplinks.end(), [&](const std::string& name) {
-                return name_matches(name, link.name);
-            });
-        if (uplink) {
+        if (is_uplink(*config_, link)) {
             links.insert(link.index);
         }
     });
@@ -356,7 +377,8 @@ void Engine::reach(Milestone milestone, TimePoint now) {
 
 std::optional<Output> Engine::poll() {
     // What was handed to zebra's session before (VRFs) goes first; the session keeps that order.
-    if (facts_whole_ && !stopping_) {
+    const bool leaves_all = stopping_ && config_->on_exit == OnExit::Withdraw;
+    if (facts_whole_ && !leaves_all) {
         if (auto route = sink_.next(now_)) {
             return *route;
         }
@@ -366,11 +388,16 @@ std::optional<Output> Engine::poll() {
     }
     Output output = std::move(outputs_.front());
     outputs_.pop_front();
+    finished_ = finished_ || std::holds_alternative<Finish>(output);
     return output;
 }
 
 std::optional<TimePoint> Engine::wake_at() {
-    std::optional<TimePoint> at = sink_.wake_at();
+    if (finished_) {
+        return std::nullopt;
+    }
+    // Before that nothing is asked of zebra, by whatever deadline.
+    std::optional<TimePoint> at = restart_completed_ ? sink_.wake_at() : std::nullopt;
     const auto sooner = [&at](std::optional<TimePoint> candidate) {
         if (candidate) {
             at = at ? std::min(*at, *candidate) : *candidate;
@@ -420,10 +447,11 @@ Verdict Engine::explain(const IpAddress& address) const {
 }
 
 Engine::Totals Engine::totals() const {
-    Totals totals{.neighbors = neighbors_.size(),
-                  .overruns = overruns_,
-                  .resyncs = resyncs_,
-                  .refused = neighbors_.refused() + fdb_.refused()};
+    Totals totals{
+        .neighbors = neighbors_.size(),
+        .overruns = overruns_,
+        .resyncs = resyncs_,
+        .refused = links_.refused() + addresses_.refused() + neighbors_.refused() + fdb_.refused()};
     neighbors_.for_each([&](const NeighborKey&, const NeighborRecord& record) {
         totals.eligible += record.reason == Reason::Eligible ? 1U : 0U;
     });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/fdb_table.hpp"
 
+#include <iterator>
+
 #include "core/limits.hpp"
 
 namespace planed {
@@ -23,6 +25,7 @@ bool FdbTable::see(const FdbSeen& seen, bool port_up) {
     const bool confirmed = binding.unconfirmed && port_up;
     binding.live = true;
     binding.remembered = false;
+    binding.heard_early = binding.unconfirmed && !port_up;
     if (port_up) {
         binding.unconfirmed = false;
     }
@@ -39,10 +42,17 @@ void FdbTable::gone(const FdbGone& gone) {
     // The entry may have moved to another port, announced before the old one's end.
     if (binding != nullptr && binding->port == gone.port) {
         binding->live = false;
+        binding->heard_early = false;
+        epoch_.mark(binding->mark);  // The running dump's row is older.
     }
 }
 
-void FdbTable::forget(const FdbKey& key) {
+void FdbTable::forget(const FdbKey& key, std::string_view bridge_name) {
+    for (auto at = by_name_.lower_bound({std::string(bridge_name), ""});
+         at != by_name_.end() && at->first.first == bridge_name;) {
+        named_ -= at->second.erase({key.vlan, key.mac});
+        at = at->second.empty() ? by_name_.erase(at) : std::next(at);
+    }
     PortBinding* binding = find(key);
     if (binding == nullptr) {
         return;
@@ -56,7 +66,19 @@ void FdbTable::forget(const FdbKey& key) {
 std::vector<FdbKey> FdbTable::distrust(IfIndex port) {
     std::vector<FdbKey> keys = behind(port);
     for (const FdbKey& key : keys) {
-        find(key)->unconfirmed = true;
+        PortBinding& binding = *find(key);
+        binding.unconfirmed = true;
+        binding.heard_early = false;
+    }
+    return keys;
+}
+
+std::vector<FdbKey> FdbTable::port_up(IfIndex port) {
+    std::vector<FdbKey> keys = behind(port);
+    for (const FdbKey& key : keys) {
+        PortBinding& binding = *find(key);
+        binding.unconfirmed = binding.unconfirmed && !binding.heard_early;
+        binding.heard_early = false;
     }
     return keys;
 }
@@ -72,14 +94,14 @@ std::vector<FdbKey> FdbTable::behind(IfIndex port) const {
 }
 
 void FdbTable::remember(const PortRemembered& remembered, const LinkTable& links) {
-    if (bindings_.size() + by_name_.size() >= limits::kFdbMax) {
+    if (bindings_.size() + named_ >= limits::kFdbMax) {
         ++refused_;
         return;
     }
-    by_name_[{remembered.bridge, remembered.port}].insert({remembered.vlan, remembered.mac});
-    const Link* port = links.find(remembered.port);
-    if (port != nullptr) {
-        (void)link_appeared(*port, links);
+    keep_name({remembered.bridge, remembered.port}, {remembered.vlan, remembered.mac});
+    const Link* bridge = links.find(remembered.bridge);
+    if (bridge != nullptr) {
+        (void)link_appeared(*bridge, links);
     }
 }
 
@@ -90,7 +112,7 @@ std::vector<FdbKey> FdbTable::link_appeared(const Link& link, const LinkTable& l
         const Link* bridge = links.find(bridge_name);
         const Link* port = links.find(port_name);
         const bool concerned = bridge_name == link.name || port_name == link.name;
-        if (!concerned || bridge == nullptr || port == nullptr) {
+        if (!concerned || bridge == nullptr) {
             ++at;
             continue;
         }
@@ -102,11 +124,17 @@ std::vector<FdbKey> FdbTable::link_appeared(const Link& link, const LinkTable& l
                 binding.remembered = true;
                 binding.saved = true;
             }
-            if (!binding.live && binding.port == IfIndex::None) {
+            if (port != nullptr && !binding.live && binding.port == IfIndex::None) {
+                binding.unconfirmed = binding.unconfirmed || !links.is_up(port->index);
                 move_to(key, binding, port->index);
                 alive.push_back(key);
             }
         }
+        if (port == nullptr) {
+            ++at;  // Bound to no port for now: a port that is not there carries nobody.
+            continue;
+        }
+        named_ -= at->second.size();
         at = by_name_.erase(at);
     }
     return alive;
@@ -117,10 +145,11 @@ void FdbTable::link_gone(const Link& link, const LinkTable& links) {
         PortBinding& binding = *find(key);
         const Link* bridge = links.find(key.bridge);
         if (bridge != nullptr) {
-            by_name_[{bridge->name, link.name}].insert({key.vlan, key.mac});
+            keep_name({bridge->name, link.name}, {key.vlan, key.mac});
         }
         binding.live = false;
         binding.unconfirmed = true;
+        binding.heard_early = false;
         move_to(key, binding, IfIndex::None);
     }
     if (link.kind != LinkKind::Bridge) {
@@ -136,7 +165,7 @@ void FdbTable::link_gone(const Link& link, const LinkTable& links) {
         const PortBinding& binding = *find(key);
         const Link* port = links.find(binding.port);
         if (port != nullptr) {
-            by_name_[{link.name, port->name}].insert({key.vlan, key.mac});
+            keep_name({link.name, port->name}, {key.vlan, key.mac});
         }
         drop(key);
     }
@@ -149,6 +178,7 @@ void FdbTable::dump_finish(bool complete) {
     for (auto& [key, binding] : bindings_) {
         if (!epoch_.is_marked(binding.mark)) {
             binding.live = false;
+            binding.heard_early = false;
         }
     }
 }
@@ -189,6 +219,10 @@ void FdbTable::drop(const FdbKey& key) {
         by_port_.erase({found->second.port, key});
         bindings_.erase(found);
     }
+}
+
+void FdbTable::keep_name(const Names& names, const Mac& mac) {
+    named_ += by_name_[names].insert(mac).second ? 1U : 0U;
 }
 
 }  // namespace planed

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct PortBinding {
     IfIndex port{};            // None: the port's link does not exist now.
     bool live = false;         // The kernel has the entry.
     bool unconfirmed = false;  // The port was down since the MAC was last heard.
+    bool heard_early = false;  // Unconfirmed, but heard again before the port was seen to be up.
     bool remembered = false;   // From the state file, not seen live yet.
     bool saved = false;        // The state file has it as it stands here.
     std::uint32_t mark = 0;
@@ -37,12 +39,15 @@ public:
     /// The kernel's entry is gone; the memory stays. Never changes where the MAC lives.
     void gone(const FdbGone& gone);
     /// Drops the memory of a MAC that no host has any more; a live entry stays.
-    void forget(const FdbKey& key);
+    void forget(const FdbKey& key, std::string_view bridge_name);
 
     /// The port lost its carrier, left its bridge or was deleted: what is behind it must speak
     /// again. Returns its MACs.
     std::vector<FdbKey> distrust(IfIndex port);
     [[nodiscard]] std::vector<FdbKey> behind(IfIndex port) const;
+    /// The port has its carrier again. Links and forwarding entries come by two sockets: what was
+    /// learned since the carrier was lost, and not flushed, is trusted. Returns its MACs.
+    std::vector<FdbKey> port_up(IfIndex port);
 
     void remember(const PortRemembered& remembered, const LinkTable& links);
     /// A link is known by this name now: what was remembered by names finds its indices. Returns
@@ -66,11 +71,13 @@ private:
 
     void move_to(const FdbKey& key, PortBinding& binding, IfIndex port);
     void drop(const FdbKey& key);
+    void keep_name(const Names& names, const Mac& mac);
 
     absl::btree_map<FdbKey, PortBinding> bindings_;
     absl::btree_set<std::pair<IfIndex, FdbKey>> by_port_;
     absl::btree_map<Names, absl::btree_set<Mac>>
-        by_name_;  // Remembered; at least one link is missing.
+        by_name_;            // Remembered; at least one link is missing.
+    std::size_t named_ = 0;  // MACs in there.
     DumpEpoch<FdbKey> epoch_;
     std::uint64_t refused_ = 0;
 };

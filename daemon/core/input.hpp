@@ -136,7 +136,7 @@ struct KernelAnswered {
     std::uint64_t request = 0;  // From the output that asked.
     std::optional<Error> error{};
     std::optional<std::uint32_t>
-        found;  // ApplySetting: the value before ours, to be put back one day.
+        found{};  // ApplySetting: the value before ours, to be put back one day.
     bool operator==(const KernelAnswered&) const = default;
 };
 

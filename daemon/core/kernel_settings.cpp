@@ -2,6 +2,7 @@
 #include "core/kernel_settings.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/core.h>
@@ -91,6 +92,9 @@ void KernelSettings::forget(IfIndex link) {
     interfaces_.erase(link);
     const auto concerns = [&](const Pending& pending) { return pending.apply.link == link; };
     queue_.erase(std::remove_if(queue_.begin(), queue_.end(), concerns), queue_.end());
+    for (auto asked = asked_.begin(); asked != asked_.end();) {
+        asked = concerns(asked->second) ? asked_.erase(asked) : std::next(asked);
+    }
 }
 
 void KernelSettings::audit() {
@@ -111,29 +115,38 @@ void KernelSettings::undo_all() {
     }
 }
 
-std::optional<KernelSettings::Failure> KernelSettings::answered(const KernelAnswered& answer) {
+std::optional<KernelSettings::Outcome> KernelSettings::answered(const KernelAnswered& answer) {
     const auto asked = asked_.find(answer.request);
     if (asked == asked_.end()) {
         return std::nullopt;
     }
     const Pending pending = asked->second;
     asked_.erase(asked);
+    if (!answer.error && !pending.undo) {
+        note_found(pending, answer.found);
+    }
+    return Outcome{.name = setting_name(pending.apply.setting, pending.apply.name),
+                   .error = answer.error};
+}
+
+void KernelSettings::note_found(const Pending& pending, std::optional<std::uint32_t> found) {
     const auto interface = interfaces_.find(pending.apply.link);
-    if (answer.error) {
-        return Failure{.name = setting_name(pending.apply.setting, pending.apply.name),
-                       .error = *answer.error};
-    }
-    if (pending.undo || interface == interfaces_.end()) {
-        return std::nullopt;
-    }
-    for (Applied& applied : interface->second.applied) {
-        // What an audit finds is what we set ourselves, or what somebody set meanwhile: not the
-        // origin.
-        if (applied.setting == pending.apply.setting && !applied.found) {
-            applied.found = answer.found;
+    if (interface != interfaces_.end()) {
+        for (Applied& applied : interface->second.applied) {
+            if (applied.setting == pending.apply.setting) {
+                // What an audit finds is what we set ourselves, or what somebody set meanwhile: not
+                // the origin.
+                applied.found = applied.found ? applied.found : found;
+                return;
+            }
         }
     }
-    return std::nullopt;
+    // No longer wanted when the answer came: only now is it known what to put back.
+    if (found && *found != pending.apply.value) {
+        Pending undo{.apply = pending.apply, .undo = true};
+        undo.apply.value = *found;
+        queue_.push_back(std::move(undo));
+    }
 }
 
 std::optional<ApplySetting> KernelSettings::poll(std::uint64_t& next_request) {

@@ -35,12 +35,13 @@ public:
     void audit();
     void undo_all();
 
-    struct Failure {
+    struct Outcome {
         std::string name;
-        Error error;
+        std::optional<Error> error;
+        bool operator==(const Outcome&) const = default;
     };
-    /// Nullopt: no request of ours, or it went well.
-    std::optional<Failure> answered(const KernelAnswered& answer);
+    /// Nullopt: no request of ours.
+    std::optional<Outcome> answered(const KernelAnswered& answer);
 
     std::optional<ApplySetting> poll(std::uint64_t& next_request);
 
@@ -60,6 +61,7 @@ private:
     };
 
     void undo_from(IfIndex link, Interface& interface, std::size_t keep);
+    void note_found(const Pending& pending, std::optional<std::uint32_t> found);
     void apply(IfIndex link, const Interface& interface, const Applied& applied);
 
     absl::btree_map<IfIndex, Interface> interfaces_;

@@ -54,6 +54,7 @@ std::optional<LinkChange> LinkTable::see(const LinkSeen& seen) {
     }
     if (!known) {
         if (links_.size() >= limits::kLinksMax) {
+            ++refused_;
             return std::nullopt;
         }
         Entry& entry = links_[link.index];
@@ -163,6 +164,7 @@ bool AddressTable::see(const AddressSeen& seen) {
         return false;
     }
     if (addresses_.size() >= limits::kAddressesMax) {
+        ++refused_;
         return false;
     }
     epoch_.mark(addresses_[key]);

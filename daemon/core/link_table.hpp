@@ -47,6 +47,7 @@ public:
     [[nodiscard]] std::vector<IfIndex> members_of(IfIndex master) const;
     [[nodiscard]] bool owns_mac(const MacAddress& mac) const { return macs_.contains(mac); }
     [[nodiscard]] std::size_t size() const { return links_.size(); }
+    [[nodiscard]] std::uint64_t refused() const { return refused_; }  // For want of room.
 
     template <class Visit>
     void for_each(Visit visit) const {
@@ -69,6 +70,7 @@ private:
     absl::btree_set<std::pair<IfIndex, IfIndex>> by_master_;
     absl::btree_map<MacAddress, std::uint32_t> macs_;  // How many links carry it.
     DumpEpoch<IfIndex> epoch_;
+    std::uint64_t refused_ = 0;
 };
 
 /// The addresses of the machine's own interfaces.
@@ -86,6 +88,7 @@ public:
     [[nodiscard]] bool owns(const IpAddress& address) const { return owned_.contains(address); }
     /// The interface's own addresses with their lengths, in order.
     [[nodiscard]] std::vector<IpPrefix> of(IfIndex link) const;
+    [[nodiscard]] std::uint64_t refused() const { return refused_; }  // For want of room.
 
 private:
     using Key = std::pair<IfIndex, IpPrefix>;
@@ -93,6 +96,7 @@ private:
     absl::btree_map<Key, std::uint32_t> addresses_;  // The value is the dump mark.
     absl::btree_map<IpAddress, std::uint32_t> owned_;
     DumpEpoch<Key> epoch_;
+    std::uint64_t refused_ = 0;
 };
 
 }  // namespace planed

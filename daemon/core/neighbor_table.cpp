@@ -39,6 +39,21 @@ NeighborRecord* NeighborTable::see(const NeighborSeen& seen, TimePoint now) {
     return &record;
 }
 
+void NeighborTable::note_deleted(const NeighborKey& key) {
+    epoch_.note_deleted(key);
+    // The engine may keep the record of what was collected.
+    if (NeighborRecord* record = find(key); record != nullptr) {
+        epoch_.mark(record->mark);
+    }
+}
+
+void NeighborTable::note_written(const NeighborKey& key) {
+    if (NeighborRecord* record = find(key); record != nullptr) {
+        record->in_kernel = true;
+        epoch_.mark(record->mark);
+    }
+}
+
 std::optional<NeighborRecord> NeighborTable::erase(const NeighborKey& key) {
     const auto found = records_.find(key);
     if (found == records_.end()) {
@@ -94,6 +109,9 @@ std::vector<IpAddress> NeighborTable::addresses_of(IfIndex link, const MacAddres
 }
 
 bool NeighborTable::has_mac(IfIndex link, const MacAddress& mac) const {
+    if (mac.is_zero()) {
+        return false;
+    }
     const auto at = by_mac_.lower_bound({.link = link, .mac = mac, .address = {}});
     return at != by_mac_.end() && at->link == link && at->mac == mac;
 }
@@ -119,15 +137,11 @@ std::vector<NeighborKey> NeighborTable::probed() const {
 }
 
 void NeighborTable::index(const NeighborKey& key, const MacAddress& mac) {
-    if (!mac.is_zero()) {
-        by_mac_.insert({.link = key.link, .mac = mac, .address = key.address});
-    }
+    by_mac_.insert({.link = key.link, .mac = mac, .address = key.address});
 }
 
 void NeighborTable::unindex(const NeighborKey& key, const MacAddress& mac) {
-    if (!mac.is_zero()) {
-        by_mac_.erase({.link = key.link, .mac = mac, .address = key.address});
-    }
+    by_mac_.erase({.link = key.link, .mac = mac, .address = key.address});
 }
 
 }  // namespace planed

@@ -39,7 +39,9 @@ public:
     /// Forgets the entry; the record as it was.
     std::optional<NeighborRecord> erase(const NeighborKey& key);
     /// An event says it is gone from the kernel: the running dump's row will not bring it back.
-    void note_deleted(const NeighborKey& key) { epoch_.note_deleted(key); }
+    void note_deleted(const NeighborKey& key);
+    /// The kernel took it from us. Its notification may be lost: from now on a dump's word counts.
+    void note_written(const NeighborKey& key);
 
     void dump_begin() { epoch_.begin(); }
     [[nodiscard]] std::vector<NeighborKey> dump_finish(bool complete);
@@ -51,7 +53,7 @@ public:
     /// All addresses behind this MAC on this link, in order.
     [[nodiscard]] std::vector<IpAddress> addresses_of(IfIndex link, const MacAddress& mac) const;
     [[nodiscard]] bool has_mac(IfIndex link, const MacAddress& mac) const;
-    /// All neighbours of a link that have a MAC.
+    /// All neighbours of a link, those without a MAC too.
     [[nodiscard]] std::vector<NeighborKey> on_link(IfIndex link) const;
     /// Those for which a probe was asked for.
     [[nodiscard]] std::vector<NeighborKey> probed() const;

@@ -354,6 +354,15 @@ private:
         }
     }
 
+    // After an answer there is mostly nothing to do, and then quiet() is to say so at once.
+    void enqueue_if_needed(const Key& key, Entry& entry) {
+        const bool needed =
+            entry.desired ? entry.reinstall || needs_put(entry) : needs_delete(entry);
+        if (needed) {
+            enqueue(key, entry);
+        }
+    }
+
     std::optional<Op> next_from(std::deque<Key>& queue, TimePoint now) {
         while (!queue.empty()) {
             const Key key = queue.front();
@@ -435,7 +444,7 @@ private:
                 entry.rejected = entry.desired == sent;
                 break;
         }
-        enqueue(key, entry);
+        enqueue_if_needed(key, entry);
     }
 
     void settle_doubt(const Key& key,
@@ -471,7 +480,7 @@ private:
         if (lost) {
             entry.attempts = 1;
         }
-        enqueue(key, entry);
+        enqueue_if_needed(key, entry);
     }
 
     void retry_later(const Key& key, Entry& entry, TimePoint now) {

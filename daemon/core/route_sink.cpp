@@ -146,7 +146,7 @@ std::optional<TimePoint> RouteSink::wake_at() {
         sooner(reading_since_ + limits::kReadBackTimeout);
     } else {
         if (audit_at_) {
-            sooner(*audit_at_);
+            sooner(std::max(*audit_at_, read_back_not_before_));
         }
         if (read_back_wanted_ || routes_.has_overdue()) {
             sooner(read_back_not_before_);

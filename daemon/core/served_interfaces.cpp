@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/served_interfaces.hpp"
 
-#include <fnmatch.h>
+#include "config/match.hpp"
 
 namespace planed {
 namespace {
-
-// An exact name wins over a glob, wherever it stands; among globs the first.
-const InterfaceConfig* config_for(const Config& config, const std::string& name) {
-    for (const InterfaceConfig& candidate : config.interfaces) {
-        if (candidate.name == name) {
-            return &candidate;
-        }
-    }
-    for (const InterfaceConfig& candidate : config.interfaces) {
-        if (name_matches(candidate.name, name)) {
-            return &candidate;
-        }
-    }
-    return nullptr;
-}
 
 VrfId vrf_of(const Link& link, const LinkTable& links) {
     const Link* master = links.find(link.master);
@@ -61,16 +46,12 @@ ServedInterface serve(const InterfaceConfig& config,
 
 }  // namespace
 
-bool name_matches(const std::string& pattern, const std::string& name) {
-    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
 std::vector<IfIndex> ServedInterfaces::update(const Config& config,
                                               const LinkTable& links,
                                               const AddressTable& addresses) {
     absl::btree_map<IfIndex, ServedInterface> now;
     links.for_each([&](const Link& link) {
-        const InterfaceConfig* match = config_for(config, link.name);
+        const InterfaceConfig* match = config::interface_for(config, link.name);
         if (match != nullptr) {
             now.emplace(link.index, serve(*match, link, links, addresses));
         }

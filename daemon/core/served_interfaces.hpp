@@ -55,7 +55,4 @@ private:
     absl::btree_map<std::pair<IfIndex, VlanId>, std::vector<IfIndex>> by_bridge_;
 };
 
-/// Does an interface name match a configured name or glob (fnmatch(3))?
-bool name_matches(const std::string& pattern, const std::string& name);
-
 }  // namespace planed

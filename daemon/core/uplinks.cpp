@@ -3,17 +3,15 @@
 
 #include <algorithm>
 
-namespace planed {
-namespace {
+#include "config/match.hpp"
 
+namespace planed {
 bool is_uplink(const Config& config, const Link& link) {
     return std::any_of(
         config.uplinks.begin(), config.uplinks.end(), [&](const std::string& pattern) {
-            return pattern == link.name || name_matches(pattern, link.name);
+            return pattern == link.name || config::glob_matches(pattern, link.name);
         });
 }
-
-}  // namespace
 
 bool is_isolated(const Config& config, const LinkTable& links) {
     if (config.uplinks.empty()) {

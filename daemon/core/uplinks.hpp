@@ -14,6 +14,9 @@
 
 namespace planed {
 
+/// Is this link one of the configured uplinks (exact names or globs)?
+bool is_uplink(const Config& config, const Link& link);
+
 /// True if uplinks are configured and none of them is up. A link that does not exist is down.
 bool is_isolated(const Config& config, const LinkTable& links);
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/neighbor_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/limits.hpp"
+#include "support/builders.hpp"
+#include "support/print.hpp"
+
+namespace planed {
+namespace {
+
+using test::failed;
+using test::ip;
+using test::mac;
+using test::reachable;
+using test::stale;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr IfIndex kLink{10};
+constexpr TimePoint kNow{1h};
+
+NeighborKey host(std::string_view address, IfIndex link = kLink) {
+    return {.link = link, .address = ip(address)};
+}
+
+class NeighborTableTest : public testing::Test {
+protected:
+    NeighborRecord* see(const NeighborKey& key,
+                        const Neighbor& neighbor,
+                        Source source = Source::Event,
+                        TimePoint now = kNow) {
+        return table.see({.key = key, .neighbor = neighbor, .source = source}, now);
+    }
+    NeighborTable table;
+};
+
+TEST_F(NeighborTableTest, KeepsWhatTheKernelSaidAndWhen) {
+    const NeighborRecord* record = see(host("10.0.0.5"), reachable(mac(5)));
+
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(record->neighbor, reachable(mac(5)));
+    EXPECT_EQ(record->changed, kNow);
+    EXPECT_TRUE(record->in_kernel);
+}
+
+TEST_F(NeighborTableTest, SaysNothingNewOfTheSameAgain) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+
+    EXPECT_EQ(see(host("10.0.0.5"), reachable(mac(5)), Source::Event, kNow + 1s), nullptr);
+    EXPECT_EQ(table.find(host("10.0.0.5"))->changed, kNow);
+}
+
+TEST_F(NeighborTableTest, TellsWhenACollectedEntryIsBackUnchanged) {
+    see(host("10.0.0.5"), stale(mac(5)))->in_kernel = false;
+
+    const NeighborRecord* record = see(host("10.0.0.5"), stale(mac(5)));
+
+    ASSERT_NE(record, nullptr);
+    EXPECT_TRUE(record->in_kernel);
+}
+
+TEST_F(NeighborTableTest, FindsAnAddressOnEachOfItsLinks) {
+    (void)see(host("10.0.0.5", IfIndex{2}), reachable(mac(5)));
+    (void)see(host("10.0.0.5", IfIndex{1}), failed());
+    (void)see(host("10.0.0.6", IfIndex{3}), reachable(mac(6)));
+
+    EXPECT_THAT(table.links_with(ip("10.0.0.5")), ElementsAre(IfIndex{1}, IfIndex{2}));
+    EXPECT_THAT(table.links_with(ip("10.0.0.7")), IsEmpty());
+}
+
+TEST_F(NeighborTableTest, FindsTheAddressesOfAMacOnOneLinkInBothFamilies) {
+    (void)see(host("fd00::5"), reachable(mac(5)));
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+    (void)see(host("10.0.0.6"), reachable(mac(6)));
+    (void)see(host("10.0.0.7", IfIndex{11}), reachable(mac(5)));
+
+    EXPECT_THAT(table.addresses_of(kLink, mac(5)), ElementsAre(ip("10.0.0.5"), ip("fd00::5")));
+}
+
+TEST_F(NeighborTableTest, FollowsAChangeOfTheMac) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+
+    (void)see(host("10.0.0.5"), reachable(mac(6)));
+
+    EXPECT_FALSE(table.has_mac(kLink, mac(5)));
+    EXPECT_THAT(table.addresses_of(kLink, mac(6)), ElementsAre(ip("10.0.0.5")));
+}
+
+TEST_F(NeighborTableTest, HasNoMacOfAHostThatFailed) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+
+    (void)see(host("10.0.0.5"), failed());
+
+    EXPECT_FALSE(table.has_mac(kLink, mac(5)));
+    EXPECT_FALSE(table.has_mac(kLink, {}));
+}
+
+TEST_F(NeighborTableTest, ListsAllOfALinkAlsoThoseWithoutAMac) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+    (void)see(host("10.0.0.6"), failed());
+    (void)see(host("10.0.0.7", IfIndex{11}), reachable(mac(7)));
+
+    EXPECT_THAT(table.on_link(kLink),
+                testing::UnorderedElementsAre(host("10.0.0.5"), host("10.0.0.6")));
+}
+
+TEST_F(NeighborTableTest, HandsBackWhatItErases) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+
+    const auto record = table.erase(host("10.0.0.5"));
+
+    ASSERT_TRUE(record.has_value());
+    EXPECT_EQ(record->neighbor, reachable(mac(5)));
+    EXPECT_EQ(table.erase(host("10.0.0.5")).has_value(), false);
+    EXPECT_THAT(table.on_link(kLink), IsEmpty());
+    EXPECT_EQ(table.size(), 0U);
+}
+
+TEST_F(NeighborTableTest, NamesWhatACompleteDumpDidNotShow) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+    (void)see(host("10.0.0.6"), reachable(mac(6)));
+    table.dump_begin();
+    (void)see(host("10.0.0.5"), reachable(mac(5)), Source::Dump);
+
+    EXPECT_THAT(table.dump_finish(true), ElementsAre(host("10.0.0.6")));
+}
+
+TEST_F(NeighborTableTest, DoesNotMissInADumpWhatTheKernelDoesNotHaveAnyway) {
+    see(host("10.0.0.5"), stale(mac(5)))->in_kernel = false;
+    table.dump_begin();
+
+    EXPECT_THAT(table.dump_finish(true), IsEmpty());
+}
+
+TEST_F(NeighborTableTest, LetsAnEventOverruleTheRowOfARunningDump) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+    table.dump_begin();
+    (void)see(host("10.0.0.5"), failed());
+
+    EXPECT_EQ(see(host("10.0.0.5"), reachable(mac(5)), Source::Dump), nullptr);
+    EXPECT_EQ(table.find(host("10.0.0.5"))->neighbor, failed());
+    EXPECT_THAT(table.dump_finish(true), IsEmpty());
+}
+
+TEST_F(NeighborTableTest, DoesNotBringBackWhatWasDeletedDuringTheDump) {
+    (void)see(host("10.0.0.5"), reachable(mac(5)));
+    table.dump_begin();
+    (void)table.erase(host("10.0.0.5"));
+    table.note_deleted(host("10.0.0.5"));
+
+    EXPECT_EQ(see(host("10.0.0.5"), reachable(mac(5)), Source::Dump), nullptr);
+    EXPECT_EQ(table.size(), 0U);
+}
+
+TEST_F(NeighborTableTest, DoesNotBelieveARowThatIsOlderThanTheCollectionOfAKeptEntry) {
+    NeighborRecord* record = see(host("10.0.0.5"), stale(mac(5)));
+    table.dump_begin();
+    table.note_deleted(host("10.0.0.5"));
+    record->in_kernel = false;
+
+    EXPECT_EQ(see(host("10.0.0.5"), stale(mac(5)), Source::Dump), nullptr);
+    EXPECT_FALSE(record->in_kernel);
+}
+
+TEST_F(NeighborTableTest, CountsWhatItHasNoRoomFor) {
+    for (std::uint32_t i = 0; i < limits::kNeighborsMax; ++i) {
+        const auto byte = [i](unsigned shift) { return static_cast<std::uint8_t>(i >> shift); };
+        (void)see({.link = kLink, .address = IpAddress::v4(10, byte(16), byte(8), byte(0))},
+                  failed());
+    }
+
+    EXPECT_EQ(see(host("192.0.2.1"), reachable(mac(1))), nullptr);
+    EXPECT_EQ(table.size(), limits::kNeighborsMax);
+    EXPECT_EQ(table.refused(), 1U);
+    EXPECT_NE(see(host("10.0.0.0"), reachable(mac(1))), nullptr);  // Known ones still change.
+}
+
+}  // namespace
+}  // namespace planed
