@@ -376,6 +376,21 @@ TEST_F(ZapiClientTest, ClosesOnlyOnceZebraHasHandledEverything) {
     EXPECT_TRUE(run_until([&] { return done && zebra.ended == 1; }));
 }
 
+TEST_F(ZapiClientTest, LeavesAZebraThatLeaksOnlyOnceItIsQuiet) {
+    options.leak_pause = 400ms;
+    ASSERT_TRUE(connect(WireFamily::A));
+    bool done = false;
+    client().close(true, [&done] { done = true; });
+    ASSERT_TRUE(run_until([this] { return zebra.count(zapi::kUnknownCommand) == 1; }));
+    run_for(50ms);
+
+    const TimePoint last_word = now();
+    zebra.say("owner_installed_v4");
+
+    ASSERT_TRUE(run_until([&done] { return done; }));
+    EXPECT_GE(now() - last_word, options.leak_pause);
+}
+
 class ZapiClientLeaving : public ZapiClientOf {};
 INSTANTIATE_TEST_SUITE_P(ZapiClient,
                          ZapiClientLeaving,
