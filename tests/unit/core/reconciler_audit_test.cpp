@@ -111,6 +111,36 @@ TEST_F(ReconcilerTest, CallsAnOperationOverdueAfterTheTimeout) {
     EXPECT_EQ(sink.deadline(), std::nullopt);
 }
 
+TEST_F(ReconcilerTest, CallsNothingOverdueWhileTheSinkStillAnswersWhatWasAskedBefore) {
+    sink.want("a", 1);
+    sink.want("b", 1);
+    const auto first = sink.next(now);
+    const auto second = sink.next(now);
+    now += 1900ms;
+    sink.complete(*first, OpResult::Done, now);  // It has much to do, and does it in order.
+
+    now += 200ms;
+    EXPECT_FALSE(sink.overdue(now));
+
+    now += 1800ms;
+    EXPECT_EQ(sink.deadline(), now);
+    EXPECT_TRUE(sink.overdue(now));  // Silent for two seconds.
+    EXPECT_EQ(sink.in_flight("b"), second);
+}
+
+TEST_F(ReconcilerTest, CallsOverdueWhatALaterOperationsAnswerHasOvertaken) {
+    sink.want("a", 1);
+    (void)drain();
+    now += 1500ms;
+    sink.want("b", 1);
+    const auto later = sink.next(now);
+    sink.complete(*later, OpResult::Done, now);
+
+    now += 500ms;
+
+    EXPECT_TRUE(sink.overdue(now));
+}
+
 TEST_F(ReconcilerTest, TakesAnAuditsRowForTheAnswer) {
     sink.want("a", 1);
     (void)drain();
