@@ -466,9 +466,11 @@ private:
         if (as_sent) {
             finish(key, entry, OpResult::Done, now);
         } else if (entry.overdue && entry.sent_at + options_.audit_settle <= audit_started_) {
-            // Asked, not answered, and not there: a put that lost to a better route is silent on
-            // some releases. A delete that did not work is sent again.
-            finish(key, entry, entry.sent ? OpResult::Rejected : OpResult::Busy, now);
+            // Asked, not answered, and not there. A put may have been lost (FRR 10.3 drops what it
+            // has queued when another client closes): once more. If that is silent too, it lost to
+            // a better route, of which some releases say nothing. A delete is sent until it works.
+            const bool again = !entry.sent || entry.attempts == 0;
+            finish(key, entry, again ? OpResult::Busy : OpResult::Rejected, now);
         }
     }
 

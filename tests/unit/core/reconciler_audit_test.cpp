@@ -155,7 +155,7 @@ TEST_F(ReconcilerTest, TakesAnAuditsRowForTheAnswer) {
     EXPECT_FALSE(sink.overdue(now));
 }
 
-TEST_F(ReconcilerTest, TakesAnOverduePutThatAnAuditDoesNotShowForRejected) {
+TEST_F(ReconcilerTest, PutsOnceMoreWhatWasNeitherAnsweredNorShownByAnAudit) {
     sink.want("a", 1);
     (void)drain();
     now += 2s;
@@ -163,6 +163,21 @@ TEST_F(ReconcilerTest, TakesAnOverduePutThatAnAuditDoesNotShowForRejected) {
 
     sink.audit_begin(now);
     sink.audit_end(now);
+
+    EXPECT_FALSE(sink.has_overdue());
+    EXPECT_THAT(after(100ms), ElementsAre(Op{.id = 2, .key = "a", .put = 1}));
+}
+
+TEST_F(ReconcilerTest, TakesASecondSilenceForARejection) {
+    sink.want("a", 1);
+    (void)drain();
+    for (int round = 0; round < 2; ++round) {
+        now += 2s;
+        EXPECT_TRUE(sink.overdue(now));
+        sink.audit_begin(now);
+        sink.audit_end(now);
+        (void)after(100ms);
+    }
 
     EXPECT_EQ(sink.state("a"), SinkState::Rejected);
     EXPECT_FALSE(sink.has_overdue());
