@@ -102,8 +102,8 @@ def test_routes_that_another_client_of_our_kind_takes_along_are_put_back(lab: La
 
     with lab.watch("leaf-a1") as watch:
         with zapi.ZapiClient.connect(leaf.zserv) as client:
-            client.add("10.0.77.77/32", leaf.ifindex(SERVED))
-            wait_routes(leaf, ["10.0.77.77/32"])
+            client.add("10.0.77.77/32", leaf.ifindex(SERVED))  # planed takes it out again: it is of its kind.
+            wait_until(lambda: watch.arrived("10.0.77.77/32"), SOON)
         wait_until(lambda: watch.left(own(host)[0]), SOON)
         wait_routes(leaf, own(host))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interfaces and addresses come, go, move and change their names while planed runs, and it starts before any of them."""
+"""Interfaces and addresses come, go, move and change their names, and planed starts before any of them."""
 
 from lab import Lab, Node, wait_until
 from scene import (

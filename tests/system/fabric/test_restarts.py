@@ -214,7 +214,8 @@ def test_a_port_that_was_cut_while_planed_was_away_is_noticed_without_a_forwardi
 
 
 def remembers(leaf: Node, of: list[Guest]) -> bool:
-    text = "".join(file.read_text(errors="replace") for file in leaf.path("/var/lib/planed").iterdir() if file.is_file())
+    files = [file for file in leaf.path("/var/lib/planed").iterdir() if file.is_file()]
+    text = "".join(file.read_text(errors="replace") for file in files)
     return all(guest.mac in text for guest in of)
 
 

@@ -26,8 +26,9 @@ ALIVE = ("REACHABLE", "STALE", "DELAY", "PROBE")
 
 def quicken(leaf: Node, reachable_ms: int = 300) -> None:
     """The kernel's half minutes become tenths of a second; its first probe cannot be sooner than 1 s after use."""
+    values = {"base_reachable_time_ms": reachable_ms, "delay_first_probe_time": 1, "retrans_time_ms": 100}
     for family in ("ipv4", "ipv6"):
-        for key, value in (("base_reachable_time_ms", reachable_ms), ("delay_first_probe_time", 1), ("retrans_time_ms", 100)):
+        for key, value in values.items():
             leaf.sysctl(f"net.{family}.neigh.{SERVED}.{key}", value)
 
 
@@ -57,9 +58,8 @@ def test_a_host_that_goes_through_all_states_of_the_kernel_is_never_touched(lab:
         wait_until(round_and_round, 60, every=0.1)
         for _ in range(10):
             for state in ALIVE:
-                leaf.ip_batch(
-                    [f"neigh change {address} lladdr {host.mac} dev {SERVED} nud {state.lower()}" for address in addresses]
-                )
+                entry = f"lladdr {host.mac} dev {SERVED} nud {state.lower()}"
+                leaf.ip_batch([f"neigh change {address} {entry}" for address in addresses])
         wait_until(lambda: all(monitor.count(a, state) >= 10 for a in addresses for state in ALIVE), SOON)
         settle()
 
@@ -110,8 +110,25 @@ def test_a_host_that_does_not_answer_any_more_is_withdrawn_and_returns_when_hear
     watch.assert_never_left(own(host))
 
     host.add_addresses(pair)
-    host.announce(pair, port="eth1")
+    host.announce(pair[:1], port="eth1")
+    host.solicit("fd00:0:0:1::1", source=pair[1], port="eth1")  # As whoever wants to send something does.
     wait_routes(far, routes)
+
+
+@pytest.mark.xfail(strict=True, reason="the kernel ignores an NA for a FAILED entry (ndisc_recv_na), and keeps that entry")
+def test_an_ipv6_host_that_has_failed_returns_when_it_only_announces_itself(lab: Lab) -> None:
+    leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
+    address = "fd00:0:0:1::101"
+    start(leaf)
+    quicken(leaf)
+    host.announce([address], port="eth1")
+    wait_routes(far, [prefix(address)])
+    poke(leaf, [address])
+    wait_gone(far, [prefix(address)], 20)
+
+    host.announce([address], port="eth1")
+
+    wait_routes(far, [prefix(address)], 3)
 
 
 def test_a_host_that_does_not_hear_unicast_questions_is_found_by_broadcast(lab: Lab) -> None:
