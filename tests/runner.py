@@ -8,6 +8,7 @@ said. A suite that ends without one has failed, whatever its exit code.
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FUZZ_SECONDS = int(os.environ.get("PLANED_FUZZ_SECONDS", "10"))
+LAST_FAILED = ["--last-failed", "--last-failed-no-failures=none"]
+FUZZ_SECONDS = int(os.environ.get("PLANED_FUZZ_SECONDS", "5"))
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Tally:
     passed: int = 0
     failed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    second_try: list[str] = field(default_factory=list)
 
     def add_junit(self, suite: str, file: Path, code: int) -> None:
         """Adds one suite's report; a missing or unhappy one without a failed test is a failure itself."""
@@ -94,7 +97,7 @@ def ctest_names(preset: str) -> list[str]:
     listing = subprocess.run(
         ["ctest", "--test-dir", f"build/{preset}", "-N"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
-    return [line.split(": ", 1)[1] for line in listing.splitlines() if line.strip().startswith("Test ")]
+    return re.findall(r"^ *Test +#\d+: (.+)$", listing, re.MULTILINE)
 
 
 def run_ctest(preset: str, words: list[str], tally: Tally) -> None:
@@ -122,20 +125,36 @@ def pytest_names() -> list[str]:
     return [line for line in listing.splitlines() if "::" in line]
 
 
+def run_pytest(arguments: list[str], report: Path) -> int:
+    """The system tests with the sanitizers' planed. Its quarantine of freed memory would count as planed's."""
+    environment = dict(os.environ, PLANED=str(ROOT / "build/asan/bin/planed"), ASAN_OPTIONS="quarantine_size_mb=8")
+    command = ["/usr/bin/python3", "-m", "pytest", "-v", "--tb=short", f"--junitxml={report}", *arguments]
+    return call(command, env=environment)
+
+
 def run_system(words: list[str], tally: Tally) -> None:
+    """A test that fails is tried once more, alone: what passes then is counted, and named at the end.
+
+    Real daemons on a machine with two cores sometimes miss a deadline because of what else runs. The names
+    are printed so that nobody takes such a test for a good one.
+    """
     names = matching(pytest_names(), words)
     if words and not names:
         return
     build("asan")
-    environment = dict(os.environ, PLANED=str(ROOT / "build/asan/bin/planed"))
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "pytest.xml"
-        code = call(
-            ["/usr/bin/python3", "-m", "pytest", "-v", "--tb=short", f"--junitxml={report}"]
-            + (names if words else ["tests/lab", "tests/system"]),
-            env=environment,
-        )
-        tally.add_junit("system", report, code)
+        report, again = Path(folder) / "pytest.xml", Path(folder) / "again.xml"
+        code = run_pytest(names if words else ["tests/lab", "tests/system"], report)
+        first = Tally()
+        first.add_junit("system", report, code)
+        if first.failed and first.passed:
+            second = Tally()
+            second.add_junit("system", again, run_pytest([*LAST_FAILED, "tests/lab", "tests/system"], again))
+            tally.second_try += [name for name in first.failed if name not in second.failed]
+            first.failed, first.passed = second.failed, first.passed + second.passed
+        tally.passed += first.passed
+        tally.failed += first.failed
+        tally.skipped += first.skipped
 
 
 # Fuzz smoke, demo and benches --------------------------------------------------------------------
@@ -176,8 +195,6 @@ SUITES = [
     Suite("fuzz", f"every fuzz target for {FUZZ_SECONDS} s", fuzz_names, run_fuzz),
     Suite("demo", "the demonstration, on the release build", lambda: ["demo"],
           lambda words, tally: run_script("demo", ["tests/demo"], words, tally)),
-    Suite("bench", "the benches, in their short form", lambda: ["bench"],
-          lambda words, tally: run_script("bench", ["tests/bench/bench", "--short"], words, tally)),
 ]
 
 
@@ -200,6 +217,8 @@ def main() -> int:
         say(f"{suite.name}: {time.monotonic() - started:.0f} s")
     for name in tally.skipped:
         print(f"skipped: {name}")
+    for name in tally.second_try:
+        print(f"passed at the second try only: {name}")
     for name in tally.failed:
         print(f"FAILED: {name}")
     print(f"ran for {time.monotonic() - began:.0f} s")
