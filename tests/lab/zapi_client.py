@@ -125,6 +125,7 @@ class ZapiClient:
         self._channel = channel
         self._probe: socket.socket | None = None
         self._received = bytearray()
+        self._errors = 0
         self.acks: list[tuple[Ack, str, float]] = []  # state, prefix, time.monotonic() of its arrival
 
     @staticmethod
@@ -193,6 +194,18 @@ class ZapiClient:
                 self._read_some()
         return self.acks[-1][2]
 
+    def sync(self, deadline: float = 10.0) -> None:
+        """Returns when zebra has handled all that was sent: what it still has to read when a client closes, it drops."""
+        before = self._errors
+        self.send(message(_NO_SUCH_COMMAND))
+        end = time.monotonic() + deadline
+        while self._errors == before:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise ZapiError(f"zebra has not answered within {deadline:g} s")
+            if select.select([self._channel], [], [], left)[0]:
+                self._read_some()
+
     def _read_some(self) -> None:
         data = self._channel.recv(1 << 18)
         if not data:
@@ -200,7 +213,9 @@ class ZapiClient:
         self._received += data
         now = time.monotonic()
         for command, body in self._messages():
-            if command == self.family.owner:
+            if command == self.family.error:
+                self._errors += 1
+            elif command == self.family.owner:
                 self.acks.append((*_owner(body), now))
 
     def _messages(self) -> Iterator[tuple[int, bytes]]:

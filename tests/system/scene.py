@@ -125,8 +125,11 @@ def clean_leaf(leaf: Node) -> None:
 
 def purge_zebra(leaf: Node) -> None:
     """Takes back what a planed has left in zebra on purpose: a session of its type that ends without being kept."""
+    with leaf.vty("zebra") as vty:
+        wait_until(lambda: "babel" not in vty.command("show zebra client summary"), 10, what="its session lives")
     with zapi.ZapiClient.connect(leaf.zserv) as client:
         client.send(zapi.message(client.family.client_capabilities, b"\0\0\0\4" + b"\0\0\0\0"))
+        client.sync()
 
 
 def clean_host(host: Host) -> None:

@@ -11,12 +11,13 @@ from lab import zapi_client as zapi
 from scene import SERVED, SOON, own, settle, start, wait_gone, wait_routes
 
 _OPENFABRIC_BEHIND_BABEL = 4  # In zebra's list of route types, in every release.
+_FAMILIES = {"8.4": zapi.FAMILIES["A"], "10.3": zapi.FAMILIES["D"]}
 
 
 @contextmanager
-def another_zebra_client(leaf: Node, routes: list[str]) -> Iterator[None]:
+def another_zebra_client(lab: Lab, leaf: Node, routes: list[str]) -> Iterator[None]:
     """A daemon of another kind, with a better distance."""
-    family = zapi.probe(leaf.zserv)
+    family = _FAMILIES[lab.frr]
     rival = dataclasses.replace(family, babel=family.babel + _OPENFABRIC_BEHIND_BABEL)
     with zapi.ZapiClient(zapi._connect(leaf.zserv), rival) as client:
         client.send(zapi.hello(rival) + (b"" if rival.hello_notifies else zapi.message(rival.notify_request, b"\1")))
@@ -27,7 +28,7 @@ def another_zebra_client(leaf: Node, routes: list[str]) -> Iterator[None]:
 
 
 @contextmanager
-def static_route(leaf: Node, routes: list[str]) -> Iterator[None]:
+def static_route(lab: Lab, leaf: Node, routes: list[str]) -> Iterator[None]:
     """An operator's route in the kernel: distance 0 to zebra."""
     leaf.ip_batch([f"route add {route} dev {SERVED} proto static" for route in routes])
     try:
@@ -37,7 +38,7 @@ def static_route(leaf: Node, routes: list[str]) -> Iterator[None]:
 
 
 RIVALS = pytest.mark.parametrize("rival", [another_zebra_client, static_route])
-Rival = Callable[[Node, list[str]], "contextmanager[None]"]
+Rival = Callable[[Lab, Node, list[str]], "contextmanager[None]"]
 
 
 def assert_calm(planed: Planed, seconds: float = 1.5) -> None:
@@ -55,7 +56,7 @@ def test_our_route_returns_when_a_better_one_goes(lab: Lab, rival: Rival) -> Non
     host.announce(port="eth1")
     wait_routes(far, own(host))
 
-    with rival(leaf, own(host)):
+    with rival(lab, leaf, own(host)):
         wait_gone(far, own(host))
         assert_calm(planed)
 
@@ -68,7 +69,7 @@ def test_our_route_returns_when_a_better_one_goes(lab: Lab, rival: Rival) -> Non
 def test_our_route_comes_when_a_better_one_that_was_there_first_goes(lab: Lab, rival: Rival) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     planed = start(leaf)
-    with rival(leaf, own(host)):
+    with rival(lab, leaf, own(host)):
         host.announce(port="eth1")
         wait_until(lambda: host.v4 in leaf.neighbors(SERVED) and host.v6 in leaf.neighbors(SERVED), SOON)
         assert_calm(planed, 3)
@@ -84,7 +85,7 @@ def test_a_host_that_dies_under_a_better_route_does_not_return_with_its_end(lab:
     wait_routes(far, own(host))
 
     with lab.watch("leaf-a2") as watch:
-        with rival(leaf, own(host)):
+        with rival(lab, leaf, own(host)):
             wait_gone(far, own(host))
             host.cut("eth1")
             settle()
