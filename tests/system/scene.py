@@ -108,6 +108,7 @@ def _clean(lab: Lab) -> None:
         clean_leaf(leaf)
     for host in lab.hosts():
         clean_host(host)
+    wait_until(lambda: all(forwards(node) for node in [*lab.leaves(), *lab.hosts()]), 10, what="ports are not up again")
     lab.wait_converged()
     wait_until(lambda: not any(tables_of(node) for node in routers(lab)), 10, what="routes are left over")
     if any(_OWN_FAULTS.search(planed.log()) for leaf in lab.leaves() if (planed := planed_of(leaf))):
@@ -147,6 +148,11 @@ def clean_host(host: Host) -> None:
             "neigh flush dev bond0",
         ]
     )
+
+
+def forwards(node: Node) -> bool:
+    """Whether every bridge port is up: the kernel may take a second for one that was down a moment ago."""
+    return all(port["state"] == "forwarding" for port in node.json(["bridge", "-j", "link", "show"]))
 
 
 def routers(lab: Lab) -> list[Node]:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interfaces and addresses come, go, move and change their names, and planed starts before any of them."""
 
-from lab import Lab, Node, wait_until
+import pytest
+from lab import Host, Lab, Node, wait_until
 from scene import (
     SERVED,
     SOON,
     announce,
     guests,
+    host_routes,
     own,
     planed_config,
     prefix,
@@ -19,6 +21,8 @@ from scene import (
 )
 
 LEAF_SCRIPT = ["sh", "/etc/lab/leaf.sh"]
+# FRR 10.3's zebra aborts when it sees yet another interface get a new name (zebra_ns.c, zebra_ns_link_ifp).
+RENAMES = pytest.mark.spoils_lab
 
 
 def wait_learning(leaf: Node, interface: str = SERVED) -> None:
@@ -57,9 +61,8 @@ def test_an_interface_that_goes_down_and_up_loses_its_routes_and_gets_them_back(
     wait_gone(far, own(host))
     leaf.link(SERVED, up=True)
     leaf.run(["ip", "addr", "replace", "fd00:0:0:1::1/64", "dev", SERVED, "nodad"])  # Going down takes it away.
-    host.announce(port="eth1")
 
-    wait_routes(leaf, own(host))
+    wait_until(lambda: is_served_when_heard(leaf, host), SOON, every=0.2)
     wait_routes(far, own(host))
 
 
@@ -72,13 +75,18 @@ def test_a_flap_that_is_over_at_once_leaves_the_kernel_with_its_routes(lab: Lab)
     wait_routes(far, own(host))
 
     leaf.ip_batch([f"link set {SERVED} down", f"link set {SERVED} up"])
-    wait_until(lambda: leaf.sysctl(f"net.ipv4.conf.{SERVED}.arp_accept") != "0", SOON)
-    host.announce(port="eth1")
 
+    wait_until(lambda: is_served_when_heard(leaf, host), SOON, every=0.2)
     wait_routes(far, own(host))
-    wait_routes(leaf, own(host))
 
 
+def is_served_when_heard(leaf: Node, host: Host) -> bool:
+    """The kernel has forgotten everybody, and hears nobody by IPv6 for a moment after the interface is up."""
+    host.announce(port="eth1")
+    return set(own(host)) <= host_routes(leaf)
+
+
+@RENAMES
 def test_the_interface_is_known_by_its_name(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     start(leaf)
@@ -92,6 +100,7 @@ def test_the_interface_is_known_by_its_name(lab: Lab) -> None:
     wait_routes(far, own(host))
 
 
+@RENAMES
 def test_a_new_name_that_the_configuration_also_means_changes_nothing(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     start(leaf, planed_config(leaf, {"name": "Vlan1*"}))
@@ -107,8 +116,8 @@ def test_a_new_name_that_the_configuration_also_means_changes_nothing(lab: Lab) 
     wait_gone(far, own(host))
 
 
+@RENAMES
 def test_a_port_that_gets_a_new_name_is_still_its_hosts_port(lab: Lab) -> None:
-    """Renamed while it is down: FRR 10.3's zebra aborts at the second name of a port that is up."""
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     start(leaf)
     host.announce(port="eth1")
@@ -186,9 +195,10 @@ def test_an_address_that_becomes_the_leafs_own_is_no_host_any_more(lab: Lab) -> 
     announce(host, crowd)
     wait_routes(far, prefixes_of(crowd))
 
-    leaf.run(["ip", "addr", "add", f"{crowd[0].v4}/32", "dev", "lo"])
-    wait_until(lambda: not far.has_bgp(prefix(crowd[0].v4)), SOON)
-    leaf.run(["ip", "addr", "del", f"{crowd[0].v4}/32", "dev", "lo"])
+    # Not as a /32: where a connected route takes over while ours is deleted, bgpd of FRR 8.4 now and then keeps ours.
+    leaf.run(["ip", "addr", "add", f"{crowd[0].v4}/24", "dev", "lo"])
+    wait_gone(far, [prefix(crowd[0].v4)])
+    leaf.run(["ip", "addr", "del", f"{crowd[0].v4}/24", "dev", "lo"])
 
     wait_routes(far, prefixes_of(crowd))
 
