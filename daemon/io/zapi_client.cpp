@@ -114,11 +114,8 @@ void ZapiClient::attempt() {
         lose(std::move(*error));
         return;
     }
-    state_ = State::Settling;
-    settled_ = false;
-    saw_half_closed_ = false;
-    settle_deadline_ = options_.now() + options_.settle_deadline;
-    settle();
+    family_.reset();
+    begin_settling();
 }
 
 std::optional<Error> ZapiClient::connect() {
@@ -145,9 +142,18 @@ void ZapiClient::disconnect() {
     session_.reset();
 }
 
+void ZapiClient::begin_settling() {
+    state_ = State::Settling;
+    settled_ = false;
+    saw_half_closed_ = false;
+    settle_deadline_ = options_.now() + options_.settle_deadline;
+    settle();
+}
+
 /// Two graceful-restart sessions of one route type that are both closed abort zebra (8.4, 10.3), so
 /// ours does not begin before zebra has noticed the end of an earlier one: of a planed that was
-/// killed a moment ago, or of our own.
+/// killed a moment ago, or of our own. And when a connection ends, 10.3 drops routes of others that
+/// wait in its queue, so the session also waits for the end of the probe's.
 void ZapiClient::settle() {
     const TimePoint now = options_.now();
     if (!settled_) {
@@ -156,10 +162,12 @@ void ZapiClient::settle() {
     if (state_ != State::Settling) {
         return;
     }
-    if (settled_ && now >= settle_at_) {
-        probe();
-    } else {
+    if (!settled_ || now < settle_at_) {
         arm();
+    } else if (family_) {
+        talk(*family_);
+    } else {
+        probe();
     }
 }
 
@@ -167,7 +175,7 @@ void ZapiClient::look_for_half_closed(TimePoint now) {
     const auto server = look_at_unix_server(options_.path);
     if (!server || !server->listening) {
         settled_ = true;
-        settle_at_ = zebra_hung_up_ ? now : now + options_.settle_blind;
+        settle_at_ = zebra_hung_up_ && !family_ ? now : now + options_.settle_blind;
     } else if (server->half_closed == 0) {
         settled_ = true;
         settle_at_ = saw_half_closed_ ? now + options_.settle_after : now;
@@ -176,7 +184,7 @@ void ZapiClient::look_for_half_closed(TimePoint now) {
         settle_at_ = now + options_.settle_poll;
     } else {
         lose({.code = Errc::Lost,
-              .text = "zebra does not answer: it has not yet closed an earlier session"});
+              .text = "zebra does not answer: it has not yet closed an earlier connection"});
     }
 }
 
@@ -202,7 +210,8 @@ void ZapiClient::after_probe() {
         lose(std::move(*error));
         return;
     }
-    talk(*result);
+    family_ = *result;
+    begin_settling();
 }
 
 void ZapiClient::talk(zapi::WireFamily family) {

@@ -74,7 +74,7 @@ private:
     enum class State : std::uint8_t {
         Stopped,
         BackingOff,
-        Settling,  // Connected for the probe; zebra may not have closed an earlier session yet.
+        Settling,  // Connected; zebra may not have closed an earlier connection of ours yet.
         Probing,
         Talking,
     };
@@ -89,6 +89,7 @@ private:
     void attempt();
     std::optional<Error> connect();
     void disconnect();
+    void begin_settling();
     void settle();
     void look_for_half_closed(TimePoint now);
     void probe();
@@ -132,9 +133,10 @@ private:
     bool waiting_writable_ = false;
     std::optional<zapi::Probe> probe_;  // At most one of these two.
     std::unique_ptr<zapi::Session> session_;
+    std::optional<zapi::WireFamily> family_;  // Of this zebra, once the probe has told it.
     std::optional<TimePoint> up_since_;
 
-    TimePoint settle_at_{};  // The next look, or (settled_) the probe.
+    TimePoint settle_at_{};  // The next look, or (settled_) the probe or the session.
     TimePoint settle_deadline_{};
     bool settled_ = false;
     bool saw_half_closed_ = false;

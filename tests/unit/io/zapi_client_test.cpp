@@ -278,6 +278,39 @@ TEST_F(ZapiClientTest, WaitsUntilZebraHasClosedAnEarlierSession) {
     EXPECT_TRUE(run_until([this] { return client().session() != nullptr; }));
 }
 
+TEST_F(ZapiClientTest, WaitsUntilZebraHasClosedTheProbe) {
+    zebra.start();
+    if (!look_at_unix_server(options.path)) {
+        GTEST_SKIP() << "no sock_diag";
+    }
+    zebra.keeps_ends_open = true;
+
+    client().start();
+    run_for(30ms);
+    EXPECT_EQ(zebra.accepted, 2U);
+    EXPECT_EQ(zebra.hellos, 0U);
+    zebra.keeps_ends_open = false;
+    zebra.forget_ended();
+
+    EXPECT_TRUE(run_until([this] { return client().session() != nullptr; }));
+    EXPECT_EQ(zebra.accepted, 2U);
+}
+
+TEST_F(ZapiClientTest, DoesNotWaitForEverForAZebraThatDoesNotCloseTheProbe) {
+    options.settle_deadline = 20ms;
+    zebra.start();
+    if (!look_at_unix_server(options.path)) {
+        GTEST_SKIP() << "no sock_diag";
+    }
+    zebra.keeps_ends_open = true;
+
+    client().start();
+
+    ASSERT_TRUE(is_down());
+    EXPECT_THAT(downs[0].text, HasSubstr("has not yet closed an earlier"));
+    EXPECT_EQ(zebra.hellos, 0U);
+}
+
 // --- Losing it. ---
 
 TEST_F(ZapiClientTest, BeginsAgainWhenZebraGoesAndProbesAgain) {
