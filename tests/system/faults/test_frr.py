@@ -31,6 +31,7 @@ def frozen(leaf: Node, daemon: str = "zebra") -> Iterator[None]:
 def test_zebra_that_stands_still_and_wakes_has_the_last_state_at_once(lab: Lab) -> None:
     leaf, host = lab["leaf-a1"], lab.host("gpu1")
     planed = start(leaf)
+    sessions = planed.log().count("zapi.up")
     living, dying, coming = guests(20), guests(20, first=100), guests(20, first=200)
     host.announce(port="eth1")
     announce(host, living + dying)
@@ -45,7 +46,7 @@ def test_zebra_that_stands_still_and_wakes_has_the_last_state_at_once(lab: Lab) 
 
     wait_routes(leaf, own(host) + prefixes_of(living + coming), quick(2))
     wait_gone(leaf, prefixes_of(dying), quick(2))
-    assert planed.log().count("zapi.up") == 1
+    assert planed.log().count("zapi.up") == sessions
 
 
 def test_planed_stops_within_a_second_though_zebra_stands_still(lab: Lab) -> None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zapi/codec.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -273,8 +274,9 @@ TEST_P(CodecOf, DecodesWhatRealZebrasSent) {
 
 /// A message with this body, its length right.
 Bytes with_body(const Bytes& message, std::span<const std::uint8_t> body) {
-    Bytes result(message.begin(), message.begin() + kHeaderSize);
-    result.insert(result.end(), body.begin(), body.end());
+    Bytes result(kHeaderSize + body.size());
+    std::copy_n(message.begin(), kHeaderSize, result.begin());
+    std::ranges::copy(body, result.begin() + kHeaderSize);
     result[0] = static_cast<std::uint8_t>(result.size() >> 8U);
     result[1] = static_cast<std::uint8_t>(result.size() & 0xFFU);
     return result;
