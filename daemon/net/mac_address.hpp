@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "net/big_endian.hpp"
+
 namespace planed {
 
 class MacAddress {
@@ -32,14 +34,21 @@ public:
     [[nodiscard]] constexpr bool is_multicast() const { return (bytes_[0] & 0x01U) != 0; }
     [[nodiscard]] std::string to_string() const;
 
-    constexpr auto operator<=>(const MacAddress&) const = default;
+    friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
+        return a.word() == b.word();
+    }
+    friend constexpr std::strong_ordering operator<=>(const MacAddress& a, const MacAddress& b) {
+        return a.word() <=> b.word();
+    }
 
     template <class H>
     friend H AbslHashValue(H state, const MacAddress& mac) {
-        return H::combine(std::move(state), mac.bytes_);
+        return H::combine(std::move(state), mac.word());
     }
 
 private:
+    [[nodiscard]] constexpr std::uint64_t word() const { return big_endian<kSize>(&bytes_[0]); }
+
     Bytes bytes_{};
 };
 
