@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -189,7 +190,9 @@ private:
         PLANED_ASSERT(!in_turn_);
         in_turn_ = true;
         const TimePoint now = io::now();
-        kernel_.read(now, [this, now](const Input& input) { engine_.handle(input, now); });
+        inputs_.clear();
+        kernel_.read(now, [this](const Input& input) { inputs_.push_back(input); });
+        engine_.handle(inputs_, now);
         engine_.settle(now);
         while (const auto output = engine_.poll()) {
             carry_out(*output, now);
@@ -326,6 +329,7 @@ private:
     boost::asio::signal_set signals_;
     RateLimit rate_limit_;
     std::optional<TimePoint> armed_at_;
+    std::vector<Input> inputs_;  // Of this turn.
     std::string state_problem_;
     bool in_turn_ = false;
     bool turn_requested_ = false;

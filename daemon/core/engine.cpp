@@ -3,6 +3,7 @@
 // engine_plan.cpp.
 #include "core/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -50,6 +51,52 @@ Engine::Engine(std::shared_ptr<const Config> config) : config_(std::move(config)
 void Engine::handle(const Input& input, TimePoint now) {
     now_ = now;
     std::visit([&](const auto& what) { on(what, now); }, input);
+}
+
+void Engine::handle(std::span<const Input> inputs, TimePoint now) {
+    while (!inputs.empty()) {
+        const auto some = inputs.first(std::min(inputs.size(), limits::kFetchedAhead));
+        fetch_ahead(some);
+        for (const Input& input : some) {
+            handle(input, now);
+        }
+        inputs = inputs.subspan(some.size());
+    }
+}
+
+// In passes: where a hash points to, then what stands there, then what that names. Changes nothing,
+// and what it leaves out is only slower.
+void Engine::fetch_ahead(std::span<const Input> inputs) const {
+    if (inputs.size() < 2) {
+        return;
+    }
+    const auto for_each_neighbor = [&](auto&& visit) {
+        for (const Input& input : inputs) {
+            const auto* seen = std::get_if<NeighborSeen>(&input);
+            const auto* served = seen == nullptr ? nullptr : served_.find(seen->key.link);
+            if (served != nullptr) {
+                visit(*seen, *served);
+            }
+        }
+    };
+    const auto fdb_key = [](const NeighborSeen& seen, const ServedInterface& served) {
+        return FdbKey{.bridge = served.bridge, .vlan = served.vlan, .mac = seen.neighbor.mac};
+    };
+    for_each_neighbor([&](const NeighborSeen& seen, const ServedInterface& served) {
+        neighbors_.prefetch(seen.key.address);
+        neighbors_.prefetch(seen.key.link, seen.neighbor.mac);
+        fdb_.prefetch(fdb_key(seen, served));
+        sink_.prefetch(route_key(served.vrf, seen.key.address));
+    });
+    for_each_neighbor([&](const NeighborSeen& seen, const ServedInterface& served) {
+        // Looking up reads the key beside what is found: that it is read is all that matters.
+        (void)fdb_.find(fdb_key(seen, served));
+        (void)neighbors_.has_mac(seen.key.link, seen.neighbor.mac);
+        (void)sink_.routes().desired(route_key(served.vrf, seen.key.address));
+        if (const NeighborRecord* record = neighbors_.find(seen.key); record != nullptr) {
+            neighbors_.prefetch(seen.key.link, record->neighbor.mac);
+        }
+    });
 }
 
 // Links and addresses -----------------------------------------------------------------------------
@@ -134,31 +181,26 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
 void Engine::on(const AddressSeen& seen, TimePoint /*now*/) {
     if (addresses_.see(seen)) {
         served_dirty_ = true;
-        for (const IfIndex link : neighbors_.links_with(seen.address.address())) {
-            mark_dirty({.link = link, .address = seen.address.address()});
-        }
+        mark_address_dirty(seen.address.address());
     }
 }
 
 void Engine::on(const AddressGone& gone, TimePoint /*now*/) {
     if (addresses_.gone(gone.link, gone.address)) {
         served_dirty_ = true;
-        for (const IfIndex link : neighbors_.links_with(gone.address.address())) {
-            mark_dirty({.link = link, .address = gone.address.address()});
-        }
+        mark_address_dirty(gone.address.address());
     }
 }
 
 // Neighbours and forwarding entries ---------------------------------------------------------------
 
 void Engine::on(const NeighborSeen& seen, TimePoint now) {
-    const NeighborRecord* before = neighbors_.find(seen.key);
-    const Neighbor old = before == nullptr ? Neighbor{} : before->neighbor;
-    const bool was_in_kernel = before != nullptr && before->in_kernel;
-    NeighborRecord* record = neighbors_.see(seen, now);
+    const NeighborTable::Change change = neighbors_.see(seen, now);
+    NeighborRecord* record = change.record;
     if (record == nullptr) {
         return;
     }
+    const Neighbor& old = change.before;
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
         release_mac(seen.key.link, old.mac);
         record->probed = false;
@@ -172,10 +214,10 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
         confirm_port(seen.key.link, seen.neighbor.mac);
     }
     // REACHABLE, STALE, DELAY and PROBE follow each other all day: to us they are one.
-    const bool same = was_in_kernel && old.mac == seen.neighbor.mac &&
+    const bool same = change.was_in_kernel && old.mac == seen.neighbor.mac &&
                       judge_state(old) == judge_state(seen.neighbor);
     if (!same) {
-        mark_dirty(seen.key);
+        mark_dirty(*record);
     }
 }
 
@@ -400,9 +442,7 @@ void Engine::on(const ZapiUp& up, TimePoint now) {
     if (peers_matter_ != up.resolves_over_ours) {
         peers_matter_ = up.resolves_over_ours;
         for (const IpAddress& peer : bgp_peers_) {
-            for (const IfIndex link : neighbors_.links_with(peer)) {
-                mark_dirty({.link = link, .address = peer});
-            }
+            mark_address_dirty(peer);
         }
     }
     sink_.up(now);
@@ -424,9 +464,7 @@ void Engine::on(const BgpPeersSeen& seen, TimePoint /*now*/) {
     }
     for (const auto* list : {&peers, &bgp_peers_}) {
         for (const IpAddress& peer : *list) {
-            for (const IfIndex link : neighbors_.links_with(peer)) {
-                mark_dirty({.link = link, .address = peer});
-            }
+            mark_address_dirty(peer);
         }
     }
 }
@@ -531,10 +569,20 @@ void Engine::on(const StopRequested& /*requested*/, TimePoint /*now*/) {
 
 void Engine::mark_dirty(const NeighborKey& key) {
     NeighborRecord* record = neighbors_.find(key);
-    if (record != nullptr && !record->dirty) {
-        record->dirty = true;
-        dirty_.push_back(key);
+    if (record != nullptr) {
+        mark_dirty(*record);
     }
+}
+
+void Engine::mark_dirty(NeighborRecord& record) {
+    if (!record.dirty) {
+        record.dirty = true;
+        dirty_.push_back(record.key);
+    }
+}
+
+void Engine::mark_address_dirty(const IpAddress& address) {
+    neighbors_.for_each_place(address, [this](NeighborRecord& record) { mark_dirty(record); });
 }
 
 void Engine::mark_mac_dirty(const FdbKey& key) {

@@ -123,9 +123,8 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
         return;
     }
     record->dirty = false;
-    const ServedInterface* served = served_.find(key.link);
-    const PortFacts port = served == nullptr ? PortFacts{} : port_of(*served, record->neighbor.mac);
-    const Reason reason = judge_neighbor(key, *record, served, port);
+    const Whereabouts where = whereabouts_of(key.link, record->neighbor.mac);
+    const Reason reason = judge_neighbor(key, *record, where.served, where.port);
     if (reason != record->reason) {
         record->reason = reason;
         record->judged = now;
@@ -136,7 +135,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     const bool eligible = reason == Reason::Eligible;
     const std::optional<VrfId> before = record->claim;
-    record->claim = eligible ? std::optional(served->vrf) : std::nullopt;
+    record->claim = eligible ? std::optional(where.served->vrf) : std::nullopt;
     if (eligible && before != record->claim) {
         record->claimed_at = now;
     }
@@ -144,39 +143,37 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
         decide_route(route_key(*before, key.address));
     }
     if (eligible) {
-        decide_route(route_key(served->vrf, key.address));
-        remember_port(*served, record->neighbor.mac);
+        decide_route(route_key(where.served->vrf, key.address));
+        if (where.binding != nullptr) {
+            remember_port(*where.served, record->neighbor.mac, *where.binding);
+        }
     }
-    if (!record->in_kernel && !eligible && !may_return(reason, served)) {
+    if (!record->in_kernel && !eligible && !may_return(reason, where.served)) {
         // Collected or flushed, and something else speaks against it: it is not put back.
         remove_neighbor(key);
         return;
     }
     // Behind a dead port it could not answer and would be FAILED when the port comes back; what was
     // heard while the question waited need not be asked.
-    const bool heard = port.state == PortFacts::State::NotBridged ||
-                       (port.state == PortFacts::State::Up && !is_remembered(*served, *record));
-    if (port.state == PortFacts::State::Down || (record->in_kernel && heard)) {
+    const bool heard = where.port.state == PortFacts::State::NotBridged ||
+                       (where.port.state == PortFacts::State::Up && !where.is_remembered());
+    if (where.port.state == PortFacts::State::Down || (record->in_kernel && heard)) {
         probes_.remove(key);
     }
-    probe_if_in_doubt(key, *record, port, now);
+    probe_if_in_doubt(key, *record, where, now);
 }
 
 // Among the links on which an address is eligible, the one where it appeared last: a host that
 // moves is heard on the new link before the old one forgets it.
 void Engine::decide_route(const RouteKey& key) {
-    const IpAddress& address = key.prefix.address();
     const NeighborRecord* best = nullptr;
-    const ServedInterface* served = nullptr;
-    for (const IfIndex link : neighbors_.links_with(address)) {
-        const NeighborRecord* candidate = neighbors_.find({.link = link, .address = address});
-        if (candidate->claim != key.vrf ||
-            (best != nullptr && candidate->claimed_at <= best->claimed_at)) {
-            continue;
+    neighbors_.for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
+        const bool later = best == nullptr || record.claimed_at > best->claimed_at;
+        if (record.claim == key.vrf && later) {
+            best = &record;
         }
-        best = candidate;
-        served = served_.find(link);
-    }
+    });
+    const ServedInterface* served = best == nullptr ? nullptr : served_.find(best->key.link);
     if (served == nullptr) {
         sink_.unwant(key);
     } else {
@@ -184,12 +181,32 @@ void Engine::decide_route(const RouteKey& key) {
     }
 }
 
-PortFacts Engine::port_of(const ServedInterface& served, const MacAddress& mac) const {
+Engine::Whereabouts Engine::whereabouts_of(IfIndex link, const MacAddress& mac) {
+    Whereabouts where{.served = served_.find(link)};
+    if (where.served == nullptr) {
+        return where;
+    }
+    const ServedInterface& served = *where.served;
+    if (served.bridge != IfIndex::None) {
+        where.binding = fdb_.find({.bridge = served.bridge, .vlan = served.vlan, .mac = mac});
+    }
+    where.port = port_of(served, where.binding);
+    return where;
+}
+
+PortFacts Engine::port_of(IfIndex link, const MacAddress& mac) const {
+    const ServedInterface* served = served_.find(link);
+    if (served == nullptr) {
+        return {};
+    }
+    return port_of(*served,
+                   fdb_.find({.bridge = served->bridge, .vlan = served->vlan, .mac = mac}));
+}
+
+PortFacts Engine::port_of(const ServedInterface& served, const PortBinding* binding) const {
     if (served.bridge == IfIndex::None) {
         return {.state = PortFacts::State::NotBridged, .port = served.link};
     }
-    const PortBinding* binding =
-        fdb_.find({.bridge = served.bridge, .vlan = served.vlan, .mac = mac});
     if (binding == nullptr) {
         return {.state = PortFacts::State::Unknown};
     }
@@ -197,17 +214,11 @@ PortFacts Engine::port_of(const ServedInterface& served, const MacAddress& mac) 
     if (port == nullptr || port->master != served.bridge) {
         return {.state = PortFacts::State::Left, .port = binding->port};
     }
-    if (!links_.is_up(port->index)) {
+    if (!(port->admin_up && port->carrier)) {
         return {.state = PortFacts::State::Down, .port = port->index};
     }
     const auto state = binding->unconfirmed ? PortFacts::State::Unconfirmed : PortFacts::State::Up;
     return {.state = state, .port = port->index};
-}
-
-bool Engine::is_remembered(const ServedInterface& served, const NeighborRecord& record) const {
-    const PortBinding* binding =
-        fdb_.find({.bridge = served.bridge, .vlan = served.vlan, .mac = record.neighbor.mac});
-    return binding != nullptr && binding->remembered;
 }
 
 Reason Engine::judge_neighbor(const NeighborKey& key,
@@ -228,42 +239,37 @@ Reason Engine::judge_neighbor(const NeighborKey& key,
 // it has not spoken since; its port is known from the state file alone.
 void Engine::probe_if_in_doubt(const NeighborKey& key,
                                NeighborRecord& record,
-                               const PortFacts& port,
+                               const Whereabouts& where,
                                TimePoint now) {
     if (record.probed || record.neighbor.mac.is_zero() || record.neighbor.state == Nud::Permanent ||
         record.neighbor.state == Nud::NoArp || judge_state(record.neighbor) != Reason::Eligible) {
         return;
     }
-    const ServedInterface* served = served_.find(key.link);
-    if (served == nullptr || !served->up) {
+    if (where.served == nullptr || !where.served->up) {
         return;
     }
+    const PortFacts::State port = where.port.state;
     const bool unconfirmed = record.reason == Reason::PortUnconfirmed;
-    const bool unknown =
-        record.reason == Reason::Eligible && port.state == PortFacts::State::Unknown;
-    const bool known =
-        port.state != PortFacts::State::NotBridged && port.state != PortFacts::State::Unknown;
-    const bool remembered = known && is_remembered(*served, record);
+    const bool unknown = record.reason == Reason::Eligible && port == PortFacts::State::Unknown;
+    const bool known = port != PortFacts::State::NotBridged && port != PortFacts::State::Unknown;
+    const bool remembered = known && where.is_remembered();
     if (unconfirmed || unknown || remembered) {
         record.probed = true;
         probes_.add(key, unknown ? now + limits::kPortUnknownGrace : now);
     }
 }
 
-void Engine::remember_port(const ServedInterface& served, const MacAddress& mac) {
-    if (served.bridge == IfIndex::None) {
+void Engine::remember_port(const ServedInterface& served,
+                           const MacAddress& mac,
+                           PortBinding& binding) {
+    if (binding.saved || binding.port == IfIndex::None) {
         return;
     }
-    const FdbKey key{.bridge = served.bridge, .vlan = served.vlan, .mac = mac};
-    PortBinding* binding = fdb_.find(key);
-    if (binding == nullptr || binding->saved || binding->port == IfIndex::None) {
-        return;
-    }
-    binding->saved = true;
+    binding.saved = true;
     outputs_.emplace_back(RememberPort{.bridge = std::string(links_.name_of(served.bridge)),
                                        .vlan = served.vlan,
                                        .mac = mac,
-                                       .port = std::string(links_.name_of(binding->port))});
+                                       .port = std::string(links_.name_of(binding.port))});
 }
 
 // The kernel drops an interface's routes when it goes down, zebra does not notice, and an identical
@@ -418,7 +424,7 @@ std::optional<TimePoint> Engine::wake_at() {
 
 std::string Engine::describe_neighbor(const NeighborKey& key, const NeighborRecord& record) const {
     const ServedInterface* served = served_.find(key.link);
-    const PortFacts port = served == nullptr ? PortFacts{} : port_of(*served, record.neighbor.mac);
+    const PortFacts port = port_of(key.link, record.neighbor.mac);
     return fmt::format("address={} interface={} mac={} nud={} verdict={} text=\"{}\"",
                        key.address.to_string(),
                        links_.name_of(key.link),
@@ -430,19 +436,16 @@ std::string Engine::describe_neighbor(const NeighborKey& key, const NeighborReco
 
 Verdict Engine::explain(const IpAddress& address) const {
     Verdict verdict{.eligible = false, .reason = "no neighbour entry"};
-    for (const IfIndex link : neighbors_.links_with(address)) {
-        const NeighborKey key{.link = link, .address = address};
-        const NeighborRecord& record = *neighbors_.find(key);
-        const ServedInterface* served = served_.find(link);
-        const PortFacts port =
-            served == nullptr ? PortFacts{} : port_of(*served, record.neighbor.mac);
-        const Reason reason = judge_neighbor(key, record, served, port);
+    neighbors_.for_each_place(address, [&](const NeighborRecord& record) {
+        if (verdict.eligible) {
+            return;
+        }
+        const ServedInterface* served = served_.find(record.key.link);
+        const PortFacts port = port_of(record.key.link, record.neighbor.mac);
+        const Reason reason = judge_neighbor(record.key, record, served, port);
         verdict = {.eligible = reason == Reason::Eligible,
                    .reason = describe(reason, served, links_.name_of(port.port))};
-        if (verdict.eligible) {
-            break;
-        }
-    }
+    });
     return verdict;
 }
 

@@ -8,17 +8,16 @@
 namespace planed {
 
 bool FdbTable::see(const FdbSeen& seen, bool port_up) {
-    const auto found = bindings_.find(seen.key);
-    const bool known = found != bindings_.end();
+    const PortBinding* known = find(seen.key);
     if (seen.source == Source::Dump &&
-        !epoch_.accepts_row(seen.key, known ? &found->second.mark : nullptr)) {
+        !epoch_.accepts_row(seen.key, known != nullptr ? &known->mark : nullptr)) {
         return false;
     }
-    if (!known && bindings_.size() >= limits::kFdbMax) {
+    if (known == nullptr && bindings_.size() >= limits::kFdbMax) {
         ++refused_;
         return false;
     }
-    PortBinding& binding = bindings_[seen.key];
+    PortBinding& binding = bindings_.try_emplace(seen.key).first;
     epoch_.mark(binding.mark);
     const bool moved = binding.port != seen.entry.port;
     // An entry of a port without carrier is on its way out: it proves nothing.
@@ -33,7 +32,7 @@ bool FdbTable::see(const FdbSeen& seen, bool port_up) {
         move_to(seen.key, binding, seen.entry.port);
         binding.saved = false;
     }
-    return moved || confirmed || !known;
+    return moved || confirmed || known == nullptr;
 }
 
 void FdbTable::gone(const FdbGone& gone) {
@@ -66,7 +65,7 @@ void FdbTable::forget(const FdbKey& key, std::string_view bridge_name) {
 std::vector<FdbKey> FdbTable::distrust(IfIndex port) {
     std::vector<FdbKey> keys = behind(port);
     for (const FdbKey& key : keys) {
-        PortBinding& binding = *find(key);
+        PortBinding& binding = bindings_.at(key);
         binding.unconfirmed = true;
         binding.heard_early = false;
     }
@@ -76,7 +75,7 @@ std::vector<FdbKey> FdbTable::distrust(IfIndex port) {
 std::vector<FdbKey> FdbTable::port_up(IfIndex port) {
     std::vector<FdbKey> keys = behind(port);
     for (const FdbKey& key : keys) {
-        PortBinding& binding = *find(key);
+        PortBinding& binding = bindings_.at(key);
         binding.unconfirmed = binding.unconfirmed && !binding.heard_early;
         binding.heard_early = false;
     }
@@ -118,8 +117,7 @@ std::vector<FdbKey> FdbTable::link_appeared(const Link& link, const LinkTable& l
         }
         for (const auto& [vlan, mac] : at->second) {
             const FdbKey key{.bridge = bridge->index, .vlan = vlan, .mac = mac};
-            const auto [entry, inserted] = bindings_.try_emplace(key);
-            PortBinding& binding = entry->second;
+            const auto [binding, inserted] = bindings_.try_emplace(key);
             if (inserted) {
                 binding.remembered = true;
                 binding.saved = true;
@@ -142,7 +140,7 @@ std::vector<FdbKey> FdbTable::link_appeared(const Link& link, const LinkTable& l
 
 void FdbTable::link_gone(const Link& link, const LinkTable& links) {
     for (const FdbKey& key : behind(link.index)) {
-        PortBinding& binding = *find(key);
+        PortBinding& binding = bindings_.at(key);
         const Link* bridge = links.find(key.bridge);
         if (bridge != nullptr) {
             keep_name({bridge->name, link.name}, {key.vlan, key.mac});
@@ -155,14 +153,10 @@ void FdbTable::link_gone(const Link& link, const LinkTable& links) {
     if (link.kind != LinkKind::Bridge) {
         return;
     }
-    std::vector<FdbKey> keys;
-    for (auto at = bindings_.lower_bound({.bridge = link.index});
-         at != bindings_.end() && at->first.bridge == link.index;
-         ++at) {
-        keys.push_back(at->first);
-    }
+    const std::vector<FdbKey> keys = bindings_.keys_from(
+        {.bridge = link.index}, [&](const FdbKey& key) { return key.bridge == link.index; });
     for (const FdbKey& key : keys) {
-        const PortBinding& binding = *find(key);
+        const PortBinding& binding = bindings_.at(key);
         const Link* port = links.find(binding.port);
         if (port != nullptr) {
             keep_name({link.name, port->name}, {key.vlan, key.mac});
@@ -175,34 +169,20 @@ void FdbTable::dump_finish(bool complete) {
     if (!epoch_.finish(complete)) {
         return;
     }
-    for (auto& [key, binding] : bindings_) {
+    bindings_.for_each([this](const FdbKey&, PortBinding& binding) {
         if (!epoch_.is_marked(binding.mark)) {
             binding.live = false;
             binding.heard_early = false;
         }
-    }
+    });
 }
 
 PortBinding* FdbTable::find(const FdbKey& key) {
-    const auto found = bindings_.find(key);
-    return found == bindings_.end() ? nullptr : &found->second;
+    return bindings_.find(key);
 }
 
 const PortBinding* FdbTable::find(const FdbKey& key) const {
-    const auto found = bindings_.find(key);
-    return found == bindings_.end() ? nullptr : &found->second;
-}
-
-std::string FdbTable::lost_port_of(const FdbKey& key, const LinkTable& links) const {
-    const std::string bridge(links.name_of(key.bridge));
-    for (auto at = by_name_.lower_bound({bridge, ""});
-         at != by_name_.end() && at->first.first == bridge;
-         ++at) {
-        if (at->second.contains({key.vlan, key.mac})) {
-            return at->first.second;
-        }
-    }
-    return "?";
+    return bindings_.find(key);
 }
 
 void FdbTable::move_to(const FdbKey& key, PortBinding& binding, IfIndex port) {
@@ -214,10 +194,9 @@ void FdbTable::move_to(const FdbKey& key, PortBinding& binding, IfIndex port) {
 }
 
 void FdbTable::drop(const FdbKey& key) {
-    const auto found = bindings_.find(key);
-    if (found != bindings_.end()) {
-        by_port_.erase({found->second.port, key});
-        bindings_.erase(found);
+    if (const PortBinding* binding = find(key); binding != nullptr) {
+        by_port_.erase({binding->port, key});
+        bindings_.erase(key);
     }
 }
 

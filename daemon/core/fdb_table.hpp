@@ -17,6 +17,7 @@
 
 #include "core/dump_epoch.hpp"
 #include "core/facts.hpp"
+#include "core/indexed_map.hpp"
 #include "core/input.hpp"
 #include "core/link_table.hpp"
 
@@ -58,10 +59,9 @@ public:
     void dump_begin() { epoch_.begin(); }
     void dump_finish(bool complete);
 
+    void prefetch(const FdbKey& key) const { bindings_.prefetch(key); }
     [[nodiscard]] PortBinding* find(const FdbKey& key);
     [[nodiscard]] const PortBinding* find(const FdbKey& key) const;
-    /// The name of a port that does not exist now but is remembered for this MAC.
-    [[nodiscard]] std::string lost_port_of(const FdbKey& key, const LinkTable& links) const;
     [[nodiscard]] std::size_t size() const { return bindings_.size(); }
     [[nodiscard]] std::uint64_t refused() const { return refused_; }  // For want of room.
 
@@ -73,7 +73,7 @@ private:
     void drop(const FdbKey& key);
     void keep_name(const Names& names, const Mac& mac);
 
-    absl::btree_map<FdbKey, PortBinding> bindings_;
+    IndexedMap<FdbKey, PortBinding> bindings_;
     absl::btree_set<std::pair<IfIndex, FdbKey>> by_port_;
     absl::btree_map<Names, absl::btree_set<Mac>>
         by_name_;            // Remembered; at least one link is missing.

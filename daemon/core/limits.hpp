@@ -8,6 +8,9 @@
 
 namespace planed::limits {
 
+/// Inputs whose table entries are fetched side by side: a core has 10 to 16 such requests open.
+inline constexpr std::size_t kFetchedAhead = 16;
+
 // A plane has up to 16,384 GPUs, two addresses each; eight times that is a broken or hostile
 // network.
 inline constexpr std::size_t kNeighborsMax = 262'144;

@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/neighbor_table.hpp"
 
+#include <algorithm>
+
 #include "core/limits.hpp"
 
 namespace planed {
 
-NeighborRecord* NeighborTable::see(const NeighborSeen& seen, TimePoint now) {
-    const auto found = records_.find(seen.key);
-    const bool known = found != records_.end();
+NeighborTable::Change NeighborTable::see(const NeighborSeen& seen, TimePoint now) {
+    NeighborRecord* known = find(seen.key);
     if (seen.source == Source::Dump &&
-        !epoch_.accepts_row(seen.key, known ? &found->second->mark : nullptr)) {
-        return nullptr;
+        !epoch_.accepts_row(seen.key, known != nullptr ? &known->mark : nullptr)) {
+        return {};
     }
-    if (!known) {
-        if (records_.size() >= limits::kNeighborsMax) {
-            ++refused_;
-            return nullptr;
-        }
-        auto record = std::make_unique<NeighborRecord>();
-        record->neighbor = seen.neighbor;
-        record->changed = now;
-        epoch_.mark(record->mark);
-        index(seen.key, seen.neighbor.mac);
-        return records_.emplace(seen.key, std::move(record)).first->second.get();
+    if (known == nullptr) {
+        return {.record = add(seen, now)};
     }
-    NeighborRecord& record = *found->second;
+    NeighborRecord& record = *known;
     epoch_.mark(record.mark);
     if (record.neighbor == seen.neighbor && record.in_kernel) {
-        return nullptr;
+        return {};
     }
     if (record.neighbor.mac != seen.neighbor.mac) {
-        unindex(seen.key, record.neighbor.mac);
-        index(seen.key, seen.neighbor.mac);
+        unindex_mac(seen.key, record.neighbor.mac);
+        index_mac(seen.key, seen.neighbor.mac);
     }
+    record.changed = now;
+    return {.record = &record,
+            .before = std::exchange(record.neighbor, seen.neighbor),
+            .was_in_kernel = std::exchange(record.in_kernel, true)};
+}
+
+NeighborRecord* NeighborTable::add(const NeighborSeen& seen, TimePoint now) {
+    if (records_.size() >= limits::kNeighborsMax) {
+        ++refused_;
+        return nullptr;
+    }
+    auto created = std::make_unique<NeighborRecord>();
+    NeighborRecord& record = *created;
+    record.key = seen.key;
     record.neighbor = seen.neighbor;
     record.changed = now;
-    record.in_kernel = true;
+    epoch_.mark(record.mark);
+    records_.emplace(seen.key, std::move(created));
+    link_place(record);
+    index_mac(seen.key, seen.neighbor.mac);
     return &record;
 }
 
@@ -55,13 +64,14 @@ void NeighborTable::note_written(const NeighborKey& key) {
 }
 
 std::optional<NeighborRecord> NeighborTable::erase(const NeighborKey& key) {
-    const auto found = records_.find(key);
-    if (found == records_.end()) {
+    NeighborRecord* known = find(key);
+    if (known == nullptr) {
         return std::nullopt;
     }
-    const NeighborRecord record = *found->second;
-    unindex(key, record.neighbor.mac);
-    records_.erase(found);
+    unindex_mac(key, known->neighbor.mac);
+    unlink_place(*known);
+    const NeighborRecord record = *known;
+    records_.erase(key);
     return record;
 }
 
@@ -79,49 +89,32 @@ std::vector<NeighborKey> NeighborTable::dump_finish(bool complete) {
 }
 
 NeighborRecord* NeighborTable::find(const NeighborKey& key) {
-    const auto found = records_.find(key);
-    return found == records_.end() ? nullptr : found->second.get();
+    return const_cast<NeighborRecord*>(std::as_const(*this).find(key));
 }
 
 const NeighborRecord* NeighborTable::find(const NeighborKey& key) const {
-    const auto found = records_.find(key);
-    return found == records_.end() ? nullptr : found->second.get();
+    const NeighborRecord* at = first_place(key.address);
+    while (at != nullptr && at->key.link != key.link) {
+        at = at->next_place_;
+    }
+    return at;
 }
 
-std::vector<IfIndex> NeighborTable::links_with(const IpAddress& address) const {
-    std::vector<IfIndex> links;
-    for (auto at = records_.lower_bound({.link = IfIndex{}, .address = address});
-         at != records_.end() && at->first.address == address;
-         ++at) {
-        links.push_back(at->first.link);
-    }
-    return links;
-}
-
-std::vector<IpAddress> NeighborTable::addresses_of(IfIndex link, const MacAddress& mac) const {
-    std::vector<IpAddress> addresses;
-    for (auto at = by_mac_.lower_bound({.link = link, .mac = mac, .address = {}});
-         at != by_mac_.end() && at->link == link && at->mac == mac;
-         ++at) {
-        addresses.push_back(at->address);
-    }
-    return addresses;
+std::span<const IpAddress> NeighborTable::addresses_of(IfIndex link, const MacAddress& mac) const {
+    const Addresses* addresses = by_mac_.find({.link = link, .mac = mac});
+    return addresses == nullptr ? std::span<const IpAddress>{} : std::span(*addresses);
 }
 
 bool NeighborTable::has_mac(IfIndex link, const MacAddress& mac) const {
-    if (mac.is_zero()) {
-        return false;
-    }
-    const auto at = by_mac_.lower_bound({.link = link, .mac = mac, .address = {}});
-    return at != by_mac_.end() && at->link == link && at->mac == mac;
+    return by_mac_.find({.link = link, .mac = mac}) != nullptr;
 }
 
 std::vector<NeighborKey> NeighborTable::on_link(IfIndex link) const {
     std::vector<NeighborKey> keys;
-    for (auto at = by_mac_.lower_bound({.link = link, .mac = {}, .address = {}});
-         at != by_mac_.end() && at->link == link;
+    for (auto at = records_.lower_bound({.link = link, .address = {}});
+         at != records_.end() && at->first.link == link;
          ++at) {
-        keys.push_back({.link = link, .address = at->address});
+        keys.push_back(at->first);
     }
     return keys;
 }
@@ -136,12 +129,54 @@ std::vector<NeighborKey> NeighborTable::probed() const {
     return keys;
 }
 
-void NeighborTable::index(const NeighborKey& key, const MacAddress& mac) {
-    by_mac_.insert({.link = key.link, .mac = mac, .address = key.address});
+void NeighborTable::link_place(NeighborRecord& record) {
+    NeighborRecord* before = nullptr;
+    NeighborRecord* after = first_place(record.key.address);
+    while (after != nullptr && after->key.link < record.key.link) {
+        before = std::exchange(after, after->next_place_);
+    }
+    record.next_place_ = after;
+    if (before != nullptr) {
+        before->next_place_ = &record;
+        return;
+    }
+    by_address_.erase(record.key.address);
+    by_address_.insert(&record);
 }
 
-void NeighborTable::unindex(const NeighborKey& key, const MacAddress& mac) {
-    by_mac_.erase({.link = key.link, .mac = mac, .address = key.address});
+void NeighborTable::unlink_place(NeighborRecord& record) {
+    NeighborRecord* before = first_place(record.key.address);
+    if (before == &record) {
+        by_address_.erase(record.key.address);
+        if (record.next_place_ != nullptr) {
+            by_address_.insert(record.next_place_);
+        }
+        return;
+    }
+    while (before->next_place_ != &record) {
+        before = before->next_place_;
+    }
+    before->next_place_ = record.next_place_;
+}
+
+// A host that has no MAC now is found by none.
+void NeighborTable::index_mac(const NeighborKey& key, const MacAddress& mac) {
+    if (mac.is_zero()) {
+        return;
+    }
+    Addresses& addresses = by_mac_.try_emplace({.link = key.link, .mac = mac}).first;
+    addresses.insert(std::ranges::lower_bound(addresses, key.address), key.address);
+}
+
+void NeighborTable::unindex_mac(const NeighborKey& key, const MacAddress& mac) {
+    Addresses* addresses = by_mac_.find({.link = key.link, .mac = mac});
+    if (addresses == nullptr) {
+        return;
+    }
+    addresses->erase(std::ranges::lower_bound(*addresses, key.address));
+    if (addresses->empty()) {
+        by_mac_.erase({.link = key.link, .mac = mac});
+    }
 }
 
 }  // namespace planed

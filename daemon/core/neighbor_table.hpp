@@ -6,36 +6,53 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <absl/container/btree_map.h>
-#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_set.h>
+#include <absl/container/inlined_vector.h>
+#include <absl/hash/hash.h>
 
 #include "core/dump_epoch.hpp"
 #include "core/eligibility.hpp"
 #include "core/facts.hpp"
+#include "core/indexed_map.hpp"
 #include "core/input.hpp"
 #include "net/time.hpp"
 
 namespace planed {
 
 struct NeighborRecord {
-    Neighbor neighbor;
+    NeighborKey key{};
+    Neighbor neighbor{};
     TimePoint changed{};  // Last time the kernel's word of it changed.
     TimePoint judged{};   // Last time the reason changed.
     std::uint32_t mark = 0;
     Reason reason = Reason::NotServed;
     bool in_kernel = true;  // False: the garbage collector took it and we have not put it back yet.
     bool dirty = false;     // Waits to be planned.
+    bool probed = false;    // A probe was asked for since the doubt arose.
     std::optional<VrfId> claim{};  // Of its host route in this VRF.
     TimePoint claimed_at{};
-    bool probed = false;  // A probe was asked for since the doubt arose.
+
+private:
+    friend class NeighborTable;
+    NeighborRecord* next_place_ = nullptr;  // The same address on a later link.
 };
 
 class NeighborTable {
 public:
-    /// Null: nothing new, a dump row that an event has overtaken, or the table is full.
-    NeighborRecord* see(const NeighborSeen& seen, TimePoint now);
+    /// What one NeighborSeen has changed.
+    struct Change {
+        /// Null: nothing new, a dump row that an event has overtaken, or the table is full.
+        NeighborRecord* record = nullptr;
+        Neighbor before{};           // Zero if it was not known.
+        bool was_in_kernel = false;  // False for what was not known, too.
+    };
+
+    Change see(const NeighborSeen& seen, TimePoint now);
     /// Forgets the entry; the record as it was.
     std::optional<NeighborRecord> erase(const NeighborKey& key);
     /// An event says it is gone from the kernel: the running dump's row will not bring it back.
@@ -48,12 +65,29 @@ public:
 
     [[nodiscard]] NeighborRecord* find(const NeighborKey& key);
     [[nodiscard]] const NeighborRecord* find(const NeighborKey& key) const;
-    /// All links on which this address is known, in order.
-    [[nodiscard]] std::vector<IfIndex> links_with(const IpAddress& address) const;
-    /// All addresses behind this MAC on this link, in order.
-    [[nodiscard]] std::vector<IpAddress> addresses_of(IfIndex link, const MacAddress& mac) const;
+    /// Brings into the cache what see() and find() will read first.
+    void prefetch(const IpAddress& address) const { by_address_.prefetch(address); }
+    void prefetch(IfIndex link, const MacAddress& mac) const {
+        by_mac_.prefetch({.link = link, .mac = mac});
+    }
+    /// visit(record) of this address on each of its links, in order.
+    template <class Visit>
+    void for_each_place(const IpAddress& address, Visit visit) {
+        for (NeighborRecord* at = first_place(address); at != nullptr; at = at->next_place_) {
+            visit(*at);
+        }
+    }
+    template <class Visit>
+    void for_each_place(const IpAddress& address, Visit visit) const {
+        for (const NeighborRecord* at = first_place(address); at != nullptr; at = at->next_place_) {
+            visit(*at);
+        }
+    }
+    /// All addresses behind this MAC on this link, in order; valid until the table changes.
+    [[nodiscard]] std::span<const IpAddress> addresses_of(IfIndex link,
+                                                          const MacAddress& mac) const;
     [[nodiscard]] bool has_mac(IfIndex link, const MacAddress& mac) const;
-    /// All neighbours of a link, those without a MAC too.
+    /// All neighbours of a link in order, those without a MAC too.
     [[nodiscard]] std::vector<NeighborKey> on_link(IfIndex link) const;
     /// Those for which a probe was asked for.
     [[nodiscard]] std::vector<NeighborKey> probed() const;
@@ -68,25 +102,56 @@ public:
     }
 
 private:
-    // By address first: the links that share an address stand together.
-    struct ByAddress {
-        bool operator()(const NeighborKey& a, const NeighborKey& b) const {
-            const auto order = a.address <=> b.address;
-            return order != 0 ? order < 0 : a.link < b.link;
+    struct MacKey {
+        IfIndex link{};
+        MacAddress mac{};
+        auto operator<=>(const MacKey&) const = default;
+
+        template <class H>
+        friend H AbslHashValue(H state, const MacKey& key) {
+            return H::combine(std::move(state), key.link, key.mac);
         }
     };
-    struct MacIndexKey {
-        IfIndex link{};
-        MacAddress mac;
-        IpAddress address;
-        auto operator<=>(const MacIndexKey&) const = default;
+    using Addresses = absl::InlinedVector<IpAddress, 3>;  // In order.
+
+    // The sets find hash and key in what they point to: their own entries stay in the processor's
+    // cache, and what they lead to is read anyway.
+    struct AddressHash {
+        using is_transparent = void;
+        std::size_t operator()(const IpAddress& address) const {
+            return absl::Hash<IpAddress>{}(address);
+        }
+        std::size_t operator()(const NeighborRecord* record) const {
+            return (*this)(record->key.address);
+        }
+    };
+    struct AddressEqual {
+        using is_transparent = void;
+        bool operator()(const NeighborRecord* a, const NeighborRecord* b) const {
+            return a->key.address == b->key.address;
+        }
+        bool operator()(const NeighborRecord* a, const IpAddress& b) const {
+            return a->key.address == b;
+        }
+        bool operator()(const IpAddress& a, const NeighborRecord* b) const {
+            return b->key.address == a;
+        }
     };
 
-    void index(const NeighborKey& key, const MacAddress& mac);
-    void unindex(const NeighborKey& key, const MacAddress& mac);
+    [[nodiscard]] NeighborRecord* first_place(const IpAddress& address) const {
+        const auto found = by_address_.find(address);
+        return found == by_address_.end() ? nullptr : *found;
+    }
+    NeighborRecord* add(const NeighborSeen& seen, TimePoint now);
+    void link_place(NeighborRecord& record);
+    void unlink_place(NeighborRecord& record);
+    void index_mac(const NeighborKey& key, const MacAddress& mac);
+    void unindex_mac(const NeighborKey& key, const MacAddress& mac);
 
-    absl::btree_map<NeighborKey, std::unique_ptr<NeighborRecord>, ByAddress> records_;
-    absl::btree_set<MacIndexKey> by_mac_;
+    absl::btree_map<NeighborKey, std::unique_ptr<NeighborRecord>> records_;  // To be walked.
+    // Looked up, never walked. The record on the first link of each address:
+    absl::flat_hash_set<NeighborRecord*, AddressHash, AddressEqual> by_address_;
+    IndexedMap<MacKey, Addresses> by_mac_;
     DumpEpoch<NeighborKey> epoch_;
     std::uint64_t refused_ = 0;
 };

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 
 #include "core/facts.hpp"
 #include "core/limits.hpp"
@@ -67,7 +67,7 @@ public:
 
 private:
     std::set<std::pair<TimePoint, NeighborKey>> order_;
-    absl::btree_map<NeighborKey, TimePoint> due_;
+    absl::flat_hash_map<NeighborKey, TimePoint> due_;
     TimePoint round_ends_{};
     std::size_t budget_ = limits::kProbesPerRound;
 };

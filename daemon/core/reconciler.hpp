@@ -22,14 +22,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include <absl/container/btree_map.h>
-
+#include "core/indexed_map.hpp"
 #include "net/assert.hpp"
 #include "net/time.hpp"
 
@@ -73,17 +71,17 @@ public:
     }
 
     void unwant(const Key& key) {
-        const auto found = entries_.find(key);
-        if (found == entries_.end() || !found->second->desired) {
+        Entry* found = entries_.find(key);
+        if (found == nullptr || !found->desired) {
             return;
         }
-        Entry& entry = *found->second;
+        Entry& entry = *found;
         entry.desired.reset();
         entry.rejected = false;
         entry.reinstall = false;
         cancel_retry(key, entry);
         if (!needs_delete(entry) && entry.in_flight == 0) {
-            forget_if_idle(key);
+            forget_if_idle(key, entry);
             return;
         }
         enqueue(key, entry);
@@ -91,11 +89,11 @@ public:
 
     /// The sink's side of this key is in doubt though it says otherwise: delete, wait, put again.
     void reinstall(const Key& key) {
-        const auto found = entries_.find(key);
-        if (found == entries_.end() || !found->second->desired) {
+        Entry* found = entries_.find(key);
+        if (found == nullptr || !found->desired) {
             return;
         }
-        Entry& entry = *found->second;
+        Entry& entry = *found;
         entry.reinstall = true;
         cancel_retry(key, entry);
         enqueue(key, entry);
@@ -103,26 +101,26 @@ public:
 
     /// The same, where a gap would do more harm than a doubt: put again what is there already.
     void refresh(const Key& key) {
-        const auto found = entries_.find(key);
-        if (found != entries_.end() && found->second->desired && found->second->in_flight == 0) {
-            found->second->held = Held::Maybe;
-            enqueue(key, *found->second);
+        Entry* found = entries_.find(key);
+        if (found != nullptr && found->desired && found->in_flight == 0) {
+            found->held = Held::Maybe;
+            enqueue(key, *found);
         }
     }
 
     /// The sink prefers something else to what it took from us before.
     void reject(const Key& key) {
-        const auto found = entries_.find(key);
-        if (found != entries_.end() && found->second->in_flight == 0) {
-            found->second->held = Held::Maybe;
-            found->second->rejected = true;
+        Entry* found = entries_.find(key);
+        if (found != nullptr && found->in_flight == 0) {
+            found->held = Held::Maybe;
+            found->rejected = true;
         }
     }
 
     /// What the sink was seen to hold: an audit's row, or word of a change that nobody asked for.
     void observe(const Key& key, std::optional<Value> actual, TimePoint now) {
-        const auto found = entries_.find(key);
-        if (found == entries_.end()) {
+        Entry* found = entries_.find(key);
+        if (found == nullptr) {
             if (actual) {
                 Entry& entry = entry_for(key);
                 entry.audited = audit_;
@@ -131,14 +129,14 @@ public:
             }
             return;
         }
-        Entry& entry = *found->second;
+        Entry& entry = *found;
         entry.audited = audit_;
         if (entry.in_flight != 0) {
             settle_doubt(key, entry, actual, now);
         } else {
             settle_observation(key, entry, std::move(actual), now);
         }
-        forget_if_idle(key);
+        forget_if_idle(key, entry);
     }
 
     void audit_begin(TimePoint now) {
@@ -149,29 +147,28 @@ public:
     /// we touched too shortly before.
     void audit_end(TimePoint now) {
         std::vector<Key> missing;
-        for (const auto& [key, pointer] : entries_) {
-            const Entry& entry = *pointer;
+        entries_.for_each([&](const Key& key, const Entry& entry) {
             const bool settled = entry.sent_at + options_.audit_settle <= audit_started_;
             if (entry.audited != audit_ && settled &&
                 (entry.in_flight != 0 || entry.held != Held::No)) {
                 missing.push_back(key);
             }
-        }
+        });
         for (const Key& key : missing) {
             observe(key, std::nullopt, now);
         }
     }
 
     void complete(const Op& op, OpResult result, TimePoint now) {
-        const auto found = entries_.find(op.key);
-        if (found == entries_.end() || found->second->in_flight != op.id) {
+        Entry* found = entries_.find(op.key);
+        if (found == nullptr || found->in_flight != op.id) {
             return;  // An answer to an operation of a session that is gone, or one that was
                      // overtaken.
         }
         last_answer_ = now;
-        newest_answered_ = std::max(newest_answered_, found->second->sent_at);
-        finish(op.key, *found->second, result, now);
-        forget_if_idle(op.key);
+        newest_answered_ = std::max(newest_answered_, found->sent_at);
+        finish(op.key, *found, result, now);
+        forget_if_idle(op.key, *found);
     }
 
     void forget_actual() {
@@ -181,8 +178,7 @@ public:
         retries_.clear();
         in_flight_puts_ = 0;
         overdue_ = 0;
-        for (auto& [key, pointer] : entries_) {
-            Entry& entry = *pointer;
+        entries_.for_each([this](const Key& key, Entry& entry) {
             if (entry.in_flight != 0 || entry.held != Held::No) {
                 entry.held = Held::Maybe;
             }
@@ -195,7 +191,7 @@ public:
             entry.attempts = 0;
             entry.retry_at.reset();
             enqueue(key, entry);
-        }
+        });
     }
 
     /// The next operation to hand to the sink, if there is one now.
@@ -215,10 +211,9 @@ public:
         while (!waiting_.empty() && late_at(waiting_.front()) <= now) {
             const Waiting waiting = waiting_.front();
             waiting_.pop_front();
-            const auto found = entries_.find(waiting.key);
-            if (found != entries_.end() && found->second->in_flight == waiting.id &&
-                !found->second->overdue) {
-                found->second->overdue = true;
+            Entry* found = entries_.find(waiting.key);
+            if (found != nullptr && found->in_flight == waiting.id && !found->overdue) {
+                found->overdue = true;
                 ++overdue_;
             }
         }
@@ -242,30 +237,33 @@ public:
         return at;
     }
 
+    /// Brings into the cache what want() will read first.
+    void prefetch(const Key& key) const { entries_.prefetch(key); }
+
     [[nodiscard]] std::optional<Op> in_flight(const Key& key) const {
-        const auto found = entries_.find(key);
-        if (found == entries_.end() || found->second->in_flight == 0) {
+        const Entry* found = entries_.find(key);
+        if (found == nullptr || found->in_flight == 0) {
             return std::nullopt;
         }
-        return Op{.id = found->second->in_flight, .key = key, .put = found->second->sent};
+        return Op{.id = found->in_flight, .key = key, .put = found->sent};
     }
     [[nodiscard]] const std::optional<Value>& desired(const Key& key) const {
         static const std::optional<Value> kNothing;
-        const auto found = entries_.find(key);
-        return found == entries_.end() ? kNothing : found->second->desired;
+        const Entry* found = entries_.find(key);
+        return found == nullptr ? kNothing : found->desired;
     }
     [[nodiscard]] SinkState state(const Key& key) const {
-        const auto found = entries_.find(key);
-        return found == entries_.end() ? SinkState::Absent : state_of(*found->second);
+        const Entry* found = entries_.find(key);
+        return found == nullptr ? SinkState::Absent : state_of(*found);
     }
     /// Every key that is wanted or possibly held, in order: (key, desired, state).
     template <class Visit>
     void for_each(Visit visit) const {
-        for (const auto& [key, entry] : entries_) {
-            if (!is_idle(*entry)) {
-                visit(key, entry->desired, state_of(*entry));
+        entries_.for_each([&](const Key& key, const Entry& entry) {
+            if (!is_idle(entry)) {
+                visit(key, entry.desired, state_of(entry));
             }
-        }
+        });
     }
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     /// Keys that wait for next(): never more than two for each key, however often wishes change.
@@ -342,18 +340,11 @@ private:
     }
 
     [[nodiscard]] bool is_current(const Waiting& waiting) const {
-        const auto found = entries_.find(waiting.key);
-        return found != entries_.end() && found->second->in_flight == waiting.id &&
-               !found->second->overdue;
+        const Entry* found = entries_.find(waiting.key);
+        return found != nullptr && found->in_flight == waiting.id && !found->overdue;
     }
 
-    Entry& entry_for(const Key& key) {
-        std::unique_ptr<Entry>& entry = entries_[key];
-        if (!entry) {
-            entry = std::make_unique<Entry>();
-        }
-        return *entry;
-    }
+    Entry& entry_for(const Key& key) { return entries_.try_emplace(key).first; }
 
     void enqueue(const Key& key, Entry& entry) {
         const bool is_delete = !entry.desired || entry.reinstall;
@@ -378,16 +369,16 @@ private:
         while (!queue.empty()) {
             const Key key = queue.front();
             queue.pop_front();
-            const auto found = entries_.find(key);
-            if (found == entries_.end()) {
+            Entry* found = entries_.find(key);
+            if (found == nullptr) {
                 continue;
             }
-            Entry& entry = *found->second;
+            Entry& entry = *found;
             (&queue == &ready_puts_ ? entry.queued_put : entry.queued_delete) = false;
             if (auto op = operation_for(key, entry, now)) {
                 return op;
             }
-            forget_if_idle(key);
+            forget_if_idle(key, entry);
         }
         return std::nullopt;
     }
@@ -516,29 +507,23 @@ private:
         while (!retries_.empty() && retries_.begin()->first <= now) {
             const Key key = retries_.begin()->second;
             retries_.erase(retries_.begin());
-            const auto found = entries_.find(key);
-            PLANED_ASSERT(found != entries_.end());
-            found->second->retry_at.reset();
-            enqueue(key, *found->second);
+            Entry* found = entries_.find(key);
+            PLANED_ASSERT(found != nullptr);
+            found->retry_at.reset();
+            enqueue(key, *found);
         }
     }
 
-    void forget_if_idle(const Key& key) {
-        const auto found = entries_.find(key);
-        if (found == entries_.end()) {
-            return;
-        }
-        Entry& entry = *found->second;
+    void forget_if_idle(const Key& key, Entry& entry) {
         // While a queue names it, it stays: else each new wish would add one more to the queue.
         if (is_idle(entry) && !entry.queued_put && !entry.queued_delete) {
             cancel_retry(key, entry);
-            entries_.erase(found);
+            entries_.erase(key);
         }
     }
 
     Options options_;
-    // Entries apart from the keys: b-tree nodes stay dense, and references stay good.
-    absl::btree_map<Key, std::unique_ptr<Entry>> entries_;
+    IndexedMap<Key, Entry> entries_;
     std::deque<Key> ready_deletes_;
     std::deque<Key> ready_puts_;
     std::deque<Waiting> waiting_;  // In order of deadline: the timeout is one constant.

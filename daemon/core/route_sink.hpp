@@ -22,6 +22,7 @@ public:
 
     void want(const RouteKey& key, const HostRoute& route) { routes_.want(key, route); }
     void unwant(const RouteKey& key) { routes_.unwant(key); }
+    void prefetch(const RouteKey& key) const { routes_.prefetch(key); }
     void reinstall(const RouteKey& key) { routes_.reinstall(key); }
     /// Put every wanted route again, without a gap.
     void refresh_all();

@@ -218,7 +218,6 @@ TEST_F(FdbTableTest, FindsAPortAgainThatWasDeletedAndMadeAnew) {
 
     disappear(kPort1);
     EXPECT_EQ(binding(), (PortBinding{.unconfirmed = true}));
-    EXPECT_EQ(table.lost_port_of(kHost, links), "swp1");
 
     EXPECT_THAT(appear(bridge_port(kPort2, "swp1", kBridge)), ElementsAre(kHost));
     EXPECT_EQ(binding(), (PortBinding{.port = kPort2, .unconfirmed = true}));

@@ -32,8 +32,15 @@ protected:
                         const Neighbor& neighbor,
                         Source source = Source::Event,
                         TimePoint now = kNow) {
-        return table.see({.key = key, .neighbor = neighbor, .source = source}, now);
+        return table.see({.key = key, .neighbor = neighbor, .source = source}, now).record;
     }
+    std::vector<IfIndex> links_with(std::string_view address) {
+        std::vector<IfIndex> links;
+        table.for_each_place(ip(address),
+                             [&](const NeighborRecord& r) { links.push_back(r.key.link); });
+        return links;
+    }
+
     NeighborTable table;
 };
 
@@ -65,10 +72,29 @@ TEST_F(NeighborTableTest, TellsWhenACollectedEntryIsBackUnchanged) {
 TEST_F(NeighborTableTest, FindsAnAddressOnEachOfItsLinks) {
     (void)see(host("10.0.0.5", IfIndex{2}), reachable(mac(5)));
     (void)see(host("10.0.0.5", IfIndex{1}), failed());
+    (void)see(host("10.0.0.5", IfIndex{4}), failed());
     (void)see(host("10.0.0.6", IfIndex{3}), reachable(mac(6)));
 
-    EXPECT_THAT(table.links_with(ip("10.0.0.5")), ElementsAre(IfIndex{1}, IfIndex{2}));
-    EXPECT_THAT(table.links_with(ip("10.0.0.7")), IsEmpty());
+    EXPECT_THAT(links_with("10.0.0.5"), ElementsAre(IfIndex{1}, IfIndex{2}, IfIndex{4}));
+    EXPECT_THAT(links_with("10.0.0.7"), IsEmpty());
+    EXPECT_EQ(table.find(host("10.0.0.5", IfIndex{2}))->key, host("10.0.0.5", IfIndex{2}));
+    EXPECT_EQ(table.find(host("10.0.0.5", IfIndex{3})), nullptr);
+}
+
+TEST_F(NeighborTableTest, KeepsTheOtherLinksOfAnAddressThatLeavesOne) {
+    const IfIndex first{1};
+    const IfIndex middle{2};
+    const IfIndex last{4};
+    for (const IfIndex link : {middle, last, first}) {
+        (void)see(host("10.0.0.5", link), reachable(mac(5)));
+    }
+
+    (void)table.erase(host("10.0.0.5", middle));
+    EXPECT_THAT(links_with("10.0.0.5"), ElementsAre(first, last));
+    (void)table.erase(host("10.0.0.5", first));
+    EXPECT_THAT(links_with("10.0.0.5"), ElementsAre(last));
+    (void)table.erase(host("10.0.0.5", last));
+    EXPECT_THAT(links_with("10.0.0.5"), IsEmpty());
 }
 
 TEST_F(NeighborTableTest, FindsTheAddressesOfAMacOnOneLinkInBothFamilies) {
