@@ -15,12 +15,12 @@ void DumpSchedule::started(DumpKind kind) {
     state(kind).running = true;
 }
 
-void DumpSchedule::finished(DumpKind kind, bool complete, TimePoint now) {
+void DumpSchedule::finished(DumpKind kind, bool complete, bool conclusive, TimePoint now) {
     State& dump = state(kind);
     dump.running = false;
     dump.audit_at = now + limits::kAuditInterval;
     if (complete) {
-        dump.synced = true;
+        dump.synced = dump.synced || conclusive;
         dump.pause = Duration::zero();
         dump.not_before = now + limits::kDumpSpacing;
         return;

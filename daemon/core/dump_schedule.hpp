@@ -17,13 +17,14 @@ public:
     /// Read this table as soon as spacing allows, again if it is being read right now.
     void request(DumpKind kind);
     void started(DumpKind kind);
-    void finished(DumpKind kind, bool complete, TimePoint now);
+    /// `conclusive`: complete, and no event of this table was lost meanwhile.
+    void finished(DumpKind kind, bool complete, bool conclusive, TimePoint now);
 
     /// The next dump to ask for, if one is due.
     std::optional<DumpKind> poll(TimePoint now);
     [[nodiscard]] std::optional<TimePoint> wake_at() const;
 
-    /// Has this table been read whole once?
+    /// Has this table been read whole once, with every event of that time?
     [[nodiscard]] bool synced(DumpKind kind) const { return state(kind).synced; }
     [[nodiscard]] bool all_synced() const;
     /// Asked for again since the last dump of it began.

@@ -170,6 +170,11 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
     }
     mark_mac_dirty(link->mac);
     settings_.forget(gone.link);
+    link_retries_.erase(gone.link);
+    recover(fmt::format("port {}", link->name));
+    for (const Setting setting : kSettings) {
+        recover("setting " + setting_name(setting, link->name));
+    }
     flapped_.erase(gone.link);
     served_dirty_ = true;
     isolation_dirty_ = true;
@@ -195,6 +200,9 @@ void Engine::on(const AddressGone& gone, TimePoint /*now*/) {
 // Neighbours and forwarding entries ---------------------------------------------------------------
 
 void Engine::on(const NeighborSeen& seen, TimePoint now) {
+    if (seen.neighbor.state == Nud::Failed && is_our_deletion(seen.key)) {
+        return;  // The kernel says so of what it is about to delete; that is told next.
+    }
     const NeighborTable::Change change = neighbors_.see(seen, now);
     NeighborRecord* record = change.record;
     if (record == nullptr) {
@@ -205,9 +213,9 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
         release_mac(seen.key.link, old.mac);
         record->probed = false;
     }
-    if (seen.neighbor.state == Nud::Failed && seen.neighbor.ext_learned &&
-        seen.neighbor.protocol == kNeighborProtocol) {
+    if (keeps_host_away(seen)) {
         const std::uint64_t request = next_request_++;
+        deletions_[seen.key] = request;
         outputs_.emplace_back(DeleteNeighbor{.request = request, .key = seen.key});
     }
     if (seen.source == Source::Event && seen.neighbor.state == Nud::Reachable) {
@@ -221,10 +229,34 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
     }
 }
 
+// A FAILED entry that we wrote is collected by nobody. One of an IPv6 host makes the kernel deaf to
+// its advertisements (ndisc_recv_na() in net/ipv6/ndisc.c ignores them for FAILED entries), and
+// below gc_thresh1 it stays for ever.
+bool Engine::keeps_host_away(const NeighborSeen& seen) const {
+    if (seen.neighbor.state != Nud::Failed) {
+        return false;
+    }
+    const bool ours = seen.neighbor.ext_learned && seen.neighbor.protocol == kNeighborProtocol;
+    return ours || (!seen.key.address.is_v4() && served_.find(seen.key.link) != nullptr);
+}
+
+// The host came back to life while we asked the kernel to delete its FAILED entry: what is deleted
+// is the living one then.
+bool Engine::is_our_deletion(const NeighborKey& key) const {
+    const NeighborRecord* record = neighbors_.find(key);
+    return record != nullptr && was_alive(record->neighbor) && deletions_.contains(key);
+}
+
 void Engine::on(const NeighborGone& gone, TimePoint now) {
     neighbors_.note_deleted(gone.key);
+    const bool by_us = is_our_deletion(gone.key);
+    deletions_.erase(gone.key);
     NeighborRecord* record = neighbors_.find(gone.key);
     if (record == nullptr) {
+        return;
+    }
+    if (by_us) {
+        neighbor_lost(gone.key, now);
         return;
     }
     if (!was_alive(gone.last) || record->neighbor.mac != gone.last.mac) {
@@ -333,7 +365,7 @@ void Engine::on(const DumpStarted& started, TimePoint /*now*/) {
 void Engine::on(const DumpFinished& finished, TimePoint now) {
     // Events of this table were lost while it was being read: its rows may be older than those.
     const bool conclusive = finished.complete && !dumps_.requested(finished.kind);
-    dumps_.finished(finished.kind, finished.complete, now);
+    dumps_.finished(finished.kind, finished.complete, conclusive, now);
     switch (finished.kind) {
         case DumpKind::Links:
             for (const IfIndex link : links_.dump_finish(conclusive)) {
@@ -394,6 +426,9 @@ void Engine::sweep_neighbors(bool conclusive, TimePoint now) {
 void Engine::on(const EventsLost& lost, TimePoint /*now*/) {
     ++overruns_;
     overrun_.insert(lost.kind);
+    if (lost.kind == DumpKind::Neighbors) {
+        deletions_.clear();  // Their notifications may be among what was lost.
+    }
     dumps_.request(lost.kind);
     say(Level::Warn,
         "netlink.overrun",
@@ -480,9 +515,14 @@ void Engine::on(const KernelAnswered& answered, TimePoint now) {
         }
         return;
     }
+    if (note_link_answer(answered, now)) {
+        return;
+    }
     const auto write = neighbor_writes_.find(answered.request);
     if (write == neighbor_writes_.end()) {
         if (answered.error) {
+            // Nothing was deleted (it was gone already): no notification follows.
+            absl::erase_if(deletions_, [&](const auto& d) { return d.second == answered.request; });
             say(Level::Warn, "kernel.refused", fmt::format("text=\"{}\"", answered.error->text));
         }
         return;
@@ -503,12 +543,30 @@ void Engine::on(const KernelAnswered& answered, TimePoint now) {
     }
 }
 
+// A port that could not be set is set again in a while: one that stays down cuts a server off.
+bool Engine::note_link_answer(const KernelAnswered& answered, TimePoint now) {
+    const auto request = link_requests_.find(answered.request);
+    if (request == link_requests_.end()) {
+        return false;
+    }
+    const auto [link, up] = request->second;
+    link_requests_.erase(request);
+    const std::string id = fmt::format("port {}", links_.name_of(link));
+    if (!answered.error) {
+        recover(id);
+    } else if (links_.find(link) != nullptr) {
+        degrade(id, answered.error->text);
+        link_retries_[link] = {.up = up, .at = now + limits::kLinkRetry};
+    }
+    return true;
+}
+
 void Engine::on(const PortRemembered& remembered, TimePoint /*now*/) {
     fdb_.remember(remembered, links_);
 }
 
 void Engine::on(const ShutRemembered& remembered, TimePoint /*now*/) {
-    shut_ports_.insert(remembered.port);
+    shut_ports_.try_emplace(remembered.port, IfIndex::None);
     isolation_dirty_ = true;
 }
 
@@ -546,15 +604,7 @@ void Engine::on(const StopRequested& /*requested*/, TimePoint /*now*/) {
     const bool withdraw = config_->on_exit == OnExit::Withdraw;
     if (withdraw) {
         settings_.undo_all();
-        for (const std::string& name : shut_ports_) {
-            const Link* link = links_.find(name);
-            if (link != nullptr) {
-                outputs_.emplace_back(
-                    SetLinkUp{.request = next_request_++, .link = link->index, .up = true});
-            }
-            outputs_.emplace_back(RememberShut{.port = name, .shut = false});
-        }
-        shut_ports_.clear();
+        open_shut_ports();
     } else if (!shut_ports_.empty()) {
         say(Level::Warn,
             "uplinks.shut.kept",

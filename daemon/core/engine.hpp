@@ -128,6 +128,9 @@ private:
     void port_changed(const Link& link, const LinkChange& change, TimePoint now);
     void sweep_neighbors(bool conclusive, TimePoint now);
     void neighbor_lost(const NeighborKey& key, TimePoint now);
+    [[nodiscard]] bool keeps_host_away(const NeighborSeen& seen) const;
+    [[nodiscard]] bool is_our_deletion(const NeighborKey& key) const;
+    bool note_link_answer(const KernelAnswered& answered, TimePoint now);
     void remove_neighbor(const NeighborKey& key);
     void release_mac(IfIndex link, const MacAddress& mac);
     void confirm_port(IfIndex link, const MacAddress& mac);
@@ -135,6 +138,9 @@ private:
     // Dirty keys to wishes (engine_plan.cpp).
     void update_served(TimePoint now);
     void update_isolation(TimePoint now);
+    void set_link(IfIndex link, bool up);
+    void shut_port(const Link& link);
+    void open_shut_ports();
     void reinstall_flapped();
     void plan_dirty(TimePoint now);
     void plan(const NeighborKey& key, TimePoint now);
@@ -159,6 +165,7 @@ private:
     void run_probes(TimePoint now);
     void run_dumps(TimePoint now);
     void run_link_reads(TimePoint now);
+    void run_link_retries(TimePoint now);
     void run_routes(TimePoint now);
     void run_settings();
     void reach(Milestone milestone, TimePoint now);
@@ -188,10 +195,17 @@ private:
     bool isolated_ = false;
     bool restart_completed_ = false;  // Since zebra's session came up.
     bool stopping_ = false;
-    bool finished_ = false;                  // Finish was handed out: nothing is decided any more.
-    std::set<std::string> shut_ports_;       // Taken down by us, by name.
-    std::set<IfIndex> flapped_;              // Served links to reinstall after a flap.
-    absl::btree_set<VrfId> announced_vrfs_;  // To zebra, on this session.
+    bool finished_ = false;  // Finish was handed out: nothing is decided any more.
+    // Taken down by us, by name; and which link that was, None if an earlier planed did it.
+    absl::btree_map<std::string, IfIndex> shut_ports_;
+    absl::btree_map<std::uint64_t, std::pair<IfIndex, bool>> link_requests_;  // (link, up), asked.
+    struct LinkRetry {
+        bool up = false;
+        TimePoint at{};
+    };
+    absl::btree_map<IfIndex, LinkRetry> link_retries_;  // The kernel refused.
+    std::set<IfIndex> flapped_;                         // Served links to reinstall after a flap.
+    absl::btree_set<VrfId> announced_vrfs_;             // To zebra, on this session.
     std::optional<TimePoint> link_reads_until_;
     TimePoint next_link_read_{};
 
@@ -202,12 +216,13 @@ private:
     Milestones milestones_;
     absl::btree_map<std::string, std::string> degraded_;
     absl::btree_map<std::uint64_t, NeighborKey> neighbor_writes_;  // Asked, not yet answered.
+    // FAILED entries that we have asked the kernel to delete, until it says that they are gone.
+    absl::btree_map<NeighborKey, std::uint64_t> deletions_;
 
     std::uint64_t next_request_ = 1;
     std::uint64_t overruns_ = 0;
     std::uint64_t resyncs_ = 0;
     std::set<DumpKind> overrun_;  // Kinds whose next complete dump is a resync.
-    std::uint64_t table_fulls_ = 0;
     std::deque<Output> outputs_;
 };
 

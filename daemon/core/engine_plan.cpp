@@ -41,6 +41,7 @@ void Engine::settle(TimePoint now) {
     run_routes(now);
     run_probes(now);
     run_link_reads(now);
+    run_link_retries(now);
     run_dumps(now);
     run_settings();
 }
@@ -85,23 +86,42 @@ void Engine::update_isolation(TimePoint /*now*/) {
         for (const IfIndex port : server_ports(*config_, links_, served_)) {
             const Link& link = *links_.find(port);
             // Who was down before us stays down after us.
-            if (link.admin_up && shut_ports_.insert(link.name).second) {
-                outputs_.emplace_back(RememberShut{.port = link.name, .shut = true});
-                outputs_.emplace_back(
-                    SetLinkUp{.request = next_request_++, .link = port, .up = false});
+            if (link.admin_up) {
+                shut_port(link);
             }
         }
         return;
     }
-    for (const std::string& name : shut_ports_) {
-        const Link* link = links_.find(name);
-        if (link != nullptr) {
-            outputs_.emplace_back(
-                SetLinkUp{.request = next_request_++, .link = link->index, .up = true});
+    open_shut_ports();
+}
+
+// Once for each link: whoever takes a port up meanwhile has his reasons. One made anew is another.
+void Engine::shut_port(const Link& link) {
+    const auto [entry, inserted] = shut_ports_.try_emplace(link.name, IfIndex::None);
+    if (inserted) {
+        outputs_.emplace_back(RememberShut{.port = link.name, .shut = true});
+    }
+    if (std::exchange(entry->second, link.index) != link.index) {
+        set_link(link.index, false);
+    }
+}
+
+void Engine::open_shut_ports() {
+    for (const auto& [name, link] : shut_ports_) {
+        const Link* known = links_.find(name);
+        if (known != nullptr) {
+            set_link(known->index, true);
         }
         outputs_.emplace_back(RememberShut{.port = name, .shut = false});
     }
     shut_ports_.clear();
+}
+
+void Engine::set_link(IfIndex link, bool up) {
+    const std::uint64_t request = next_request_++;
+    link_retries_.erase(link);
+    link_requests_[request] = {link, up};
+    outputs_.emplace_back(SetLinkUp{.request = request, .link = link, .up = up});
 }
 
 void Engine::plan_dirty(TimePoint now) {
@@ -369,6 +389,18 @@ void Engine::run_link_reads(TimePoint now) {
                                     .masters = {masters.begin(), masters.end()}});
 }
 
+void Engine::run_link_retries(TimePoint now) {
+    std::vector<std::pair<IfIndex, bool>> due;
+    for (const auto& [link, retry] : link_retries_) {
+        if (retry.at <= now) {
+            due.emplace_back(link, retry.up);
+        }
+    }
+    for (const auto& [link, up] : due) {
+        set_link(link, up);
+    }
+}
+
 void Engine::run_settings() {
     while (auto apply = settings_.poll(next_request_)) {
         outputs_.emplace_back(std::move(*apply));
@@ -413,6 +445,9 @@ std::optional<TimePoint> Engine::wake_at() {
     sooner(probes_.wake_at());
     if (link_reads_until_) {
         sooner(next_link_read_);
+    }
+    for (const auto& [link, retry] : link_retries_) {
+        sooner(retry.at);
     }
     if (!dirty_.empty() && facts_whole_) {
         sooner(now_);

@@ -3,6 +3,7 @@
 // an Input; it decides nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +83,13 @@ enum class Setting : std::uint8_t {
     ProxyDelay4,        // ipv4/neigh/IF/proxy_delay, milliseconds
     ProxyQlen4,         // ipv4/neigh/IF/proxy_qlen, packets
 };
+inline constexpr std::array kSettings{Setting::ArpAccept,
+                                      Setting::ProxyArp,
+                                      Setting::AcceptUntrackedNa,
+                                      Setting::McastResolicit4,
+                                      Setting::McastResolicit6,
+                                      Setting::ProxyDelay4,
+                                      Setting::ProxyQlen4};
 struct ApplySetting {
     std::uint64_t request = 0;  // Comes back in KernelAnswered.
     IfIndex link{};

@@ -61,6 +61,7 @@ void Checker::on_input(const Input& input) {
         }
         if (dumped_.size() == kDumpKinds && !facts_whole_at_) {
             facts_whole_at_ = now;
+            note_unseen_ports();
         }
     } else if (const auto* seen = std::get_if<NeighborSeen>(&input)) {
         if (seen->source == Source::Event) {
@@ -259,6 +260,17 @@ std::optional<TimePoint> Checker::cut_since(const IpAddress& address) const {
     return since;
 }
 
+// A host behind a dead port when planed reads the tables is in no forwarding table: unless the state
+// file has its port, or it speaks, planed cannot know what a cable takes away.
+void Checker::note_unseen_ports() {
+    unseen_ports_.clear();
+    for (const auto& [name, host] : hosts_.all()) {
+        if (down_since(host)) {
+            unseen_ports_.insert(name);
+        }
+    }
+}
+
 bool Checker::is_wanted(const RouteKey& key) const {
     return planed_.engine() != nullptr && planed_.engine()->routes().desired(key).has_value();
 }
@@ -325,7 +337,8 @@ void Checker::check_dead(TimePoint now) {
                 continue;
             }
             const RouteKey key{.prefix = host_prefix(address)};
-            const bool watched = facts + kCutBound < *cut;
+            const bool unseen = unseen_ports_.contains(name) && host.heard < *facts_whole_at_;
+            const bool watched = facts + kCutBound < *cut && !unseen;
             const TimePoint due = std::max(*cut, facts) + (watched ? kCutBound : kProbeBound);
             if (now > due && is_wanted(key)) {
                 fail(fmt::format(

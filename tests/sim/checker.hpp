@@ -61,6 +61,7 @@ private:
     [[nodiscard]] bool is_loss_pending() const;
     [[nodiscard]] TimePoint facts_since() const;
     [[nodiscard]] std::optional<TimePoint> down_since(const SimHost& host) const;
+    void note_unseen_ports();
     [[nodiscard]] std::optional<TimePoint> cut_since(const IpAddress& address) const;
     [[nodiscard]] bool is_wanted(const RouteKey& key) const;
     [[nodiscard]] bool is_served(IfIndex link) const;
@@ -80,6 +81,7 @@ private:
     std::set<RouteKey> unanswered_;
     std::set<IfIndex> ever_set_;  // Interfaces with settings of ours, to be undone one day.
     std::optional<TimePoint> facts_whole_at_;
+    std::set<std::string> unseen_ports_;  // Names of hosts whose port was down at that time.
     std::optional<TimePoint> session_up_at_;
     std::set<DumpKind> dumped_;
     std::map<IfIndex, std::uint32_t> downs_;  // Flaps that planed knows of.

@@ -187,7 +187,11 @@ void SimKernel::write(const WriteNeighbor& request) {
 }
 
 void SimKernel::write(const DeleteNeighbor& request) {
-    later([this, request] {
+    // What it may delete of others' is what the kernel had given up; that may change on the way.
+    const auto asked = neighbors_.find(request.key);
+    const bool failed_v6 = asked != neighbors_.end() && !request.key.address.is_v4() &&
+                           asked->second.state == Nud::Failed;
+    later([this, request, failed_v6] {
         const auto found = neighbors_.find(request.key);
         if (found == neighbors_.end()) {
             answer(request.request,
@@ -195,7 +199,8 @@ void SimKernel::write(const DeleteNeighbor& request) {
             return;
         }
         SimNeighbor& entry = found->second;
-        if (!entry.ext_learned || entry.protocol != kNeighborProtocol) {
+        const bool ours = entry.ext_learned && entry.protocol == kNeighborProtocol;
+        if (!ours && !failed_v6) {
             complaints.push_back("deletes a neighbour that it did not write");
         }
         // neigh_delete(): fails the entry first, and says so if it was valid.

@@ -45,6 +45,7 @@ public:
     bool answer_routes = true;
     bool answer_dumps = true;
     bool answer_writes = true;
+    bool answer_deletions = true;
 
     /// One turn without any answer: what does the engine say to this?
     std::vector<Output> turn(const std::vector<Input>& inputs) {
@@ -125,7 +126,8 @@ private:
                                             .ext_learned = write->ext_learned,
                                             .protocol = kNeighborProtocol}));
             inputs.emplace_back(KernelAnswered{.request = write->request});
-        } else if (const auto* drop = std::get_if<DeleteNeighbor>(&output)) {
+        } else if (const auto* drop = std::get_if<DeleteNeighbor>(&output);
+                   drop != nullptr && answer_deletions) {
             inputs.emplace_back(kernel.remove(drop->key));
             inputs.emplace_back(KernelAnswered{.request = drop->request});
         }

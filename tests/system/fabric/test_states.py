@@ -115,7 +115,6 @@ def test_a_host_that_does_not_answer_any_more_is_withdrawn_and_returns_when_hear
     wait_routes(far, routes)
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel ignores an NA for a FAILED entry (ndisc_recv_na), and keeps that entry")
 def test_an_ipv6_host_that_has_failed_returns_when_it_only_announces_itself(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     address = "fd00:0:0:1::101"

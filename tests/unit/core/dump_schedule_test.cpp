@@ -25,7 +25,7 @@ protected:
     }
     void run(DumpKind kind, bool complete) {
         schedule.started(kind);
-        schedule.finished(kind, complete, now);
+        schedule.finished(kind, complete, complete, now);
     }
 
     TimePoint now{1h};

@@ -79,6 +79,26 @@ TEST(EngineStart, DoesNotAnnounceFromATableThatWasReadInPartOnly) {
                 ElementsAre(announces("10.0.0.5", kBr0)));
 }
 
+// A host that was born meanwhile would be missing, and zebra is told what is not wanted any more.
+TEST(EngineStart, WaitsForADumpDuringWhichNoEventWasLost) {
+    Leaf leaf(serving({"br0"}), rail());
+    (void)leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5)));
+    leaf.answer_dumps = false;
+    (void)leaf.feed(ZapiUp{.family = "C"});
+    for (const DumpKind kind : {DumpKind::Links, DumpKind::Addresses, DumpKind::Fdb}) {
+        (void)leaf.feed(leaf.kernel.dump(kind));
+    }
+    (void)leaf.feed(DumpStarted{.kind = DumpKind::Neighbors});
+    (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
+
+    EXPECT_THAT(leaf.feed(DumpFinished{.kind = DumpKind::Neighbors, .complete = true}), IsEmpty());
+    EXPECT_FALSE(leaf.engine.milestones().at(Milestone::NeighborsSynced));
+    EXPECT_THAT(only<StartDump>(leaf.run_for(limits::kDumpSpacing)),
+                ElementsAre(StartDump{.kind = DumpKind::Neighbors}));
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.dump(DumpKind::Neighbors))),
+                ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
 TEST_F(EngineDumps, WithdrawNothingBetweenALossAndTheEndOfTheDump) {
     (void)leaf.kernel.remove(on_br0("10.0.0.5"));  // The event is among the lost ones.
     leaf.now += 1s;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/limits.hpp"
 #include "support/leaf.hpp"
 
 namespace planed::test {
@@ -10,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 Config with_uplink(UplinksDown down) {
     Config config = serving({"br0"});
@@ -109,6 +111,44 @@ TEST(EngineIsolation, LeavesPortsDownWhenPlanedStopsAndKeeps) {
     (void)cut_uplink(leaf);
 
     EXPECT_THAT(set_links(leaf.turn(StopRequested{})), IsEmpty());
+}
+
+TEST(EngineIsolation, TakesAPortDownAgainThatIsMadeAnewMeanwhile) {
+    constexpr IfIndex kAnew{77};
+    RailLeaf leaf(with_uplink(UplinksDown::Shut));
+    (void)cut_uplink(leaf);
+    (void)leaf.feed(leaf.kernel.set(admin_down(leaf.kernel.link(kSwp1))));
+    (void)leaf.feed(LinkGone{.link = kSwp1});
+
+    EXPECT_THAT(set_links(leaf.feed(leaf.kernel.set(bridge_port(kAnew, "swp1", kBr0)))),
+                ElementsAre(std::pair(kAnew, false)));
+}
+
+TEST(EngineIsolation, LeavesAloneAPortThatSomebodyTakesUpMeanwhile) {
+    RailLeaf leaf(with_uplink(UplinksDown::Shut));
+    const auto swp1 = leaf.kernel.link(kSwp1);
+    (void)cut_uplink(leaf);
+    (void)leaf.feed(leaf.kernel.set(admin_down(swp1)));
+
+    EXPECT_THAT(set_links(leaf.feed(leaf.kernel.set(swp1))), IsEmpty());
+}
+
+TEST(EngineIsolation, TriesAgainToOpenAPortThatTheKernelWouldNotOpen) {
+    RailLeaf leaf(with_uplink(UplinksDown::Shut));
+    (void)cut_uplink(leaf);
+    const auto opened = only<SetLinkUp>(restore_uplink(leaf));
+    ASSERT_THAT(opened, SizeIs(2));
+
+    const Error busy{.code = Errc::System, .text = "Device or resource busy", .system_errno = 16};
+    (void)leaf.feed({KernelAnswered{.request = opened.at(0).request, .error = busy},
+                     KernelAnswered{.request = opened.at(1).request}});
+    EXPECT_EQ(leaf.engine.degraded().at("port swp1"), "Device or resource busy");
+    const auto again = only<SetLinkUp>(leaf.run_for(limits::kLinkRetry));
+    EXPECT_THAT(set_links({again.begin(), again.end()}), ElementsAre(std::pair(kSwp1, true)));
+
+    (void)leaf.feed(KernelAnswered{.request = again.at(0).request});
+    EXPECT_THAT(leaf.engine.degraded(), IsEmpty());
+    EXPECT_THAT(only<SetLinkUp>(leaf.run_for(10s)), IsEmpty());
 }
 
 TEST(EngineIsolation, KeepsTheHostsThatTheGarbageCollectorTakesMeanwhile) {

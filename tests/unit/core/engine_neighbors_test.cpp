@@ -197,6 +197,81 @@ TEST(EngineNeighbors, AreWithdrawnWhenTheOneWrittenBackFailsAndLeaveNoEntryBehin
     EXPECT_FALSE(leaf.kernel.neighbors().contains(on_br0("10.0.0.5")));
 }
 
+// The kernel ignores what an IPv6 host says of itself while it has a FAILED entry for it.
+TEST(EngineNeighbors, OfIpv6LeaveNoEntryBehindThatMakesTheKernelDeaf) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(on_br0("fd00:0:0:1::5"), reachable(mac(5))));
+
+    const auto outputs = leaf.feed(leaf.kernel.set(on_br0("fd00:0:0:1::5"), failed()));
+
+    EXPECT_THAT(routes_of(outputs), ElementsAre(withdraws("fd00:0:0:1::5")));
+    EXPECT_THAT(only<DeleteNeighbor>(outputs), SizeIs(1));
+    EXPECT_FALSE(leaf.kernel.neighbors().contains(on_br0("fd00:0:0:1::5")));
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()))),
+                IsEmpty());
+}
+
+TEST(EngineNeighbors, OfIpv6AreLeftAloneWhereNothingIsServed) {
+    RailLeaf leaf;
+
+    EXPECT_THAT(
+        leaf.feed(leaf.kernel.set({.link = kUp0, .address = ip("fd00:0:0:2::5")}, failed())),
+        IsEmpty());
+}
+
+TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
+    leaf.answer_deletions = false;
+    const auto deletes = only<DeleteNeighbor>(leaf.feed(leaf.kernel.set(host, failed())));
+    ASSERT_THAT(deletes, SizeIs(1));
+
+    // It speaks; then the kernel does what we asked for, which it announces in two steps.
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(host, stale(mac(5))))),
+                ElementsAre(announces("fd00:0:0:1::5", kBr0)));
+    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.set(host, failed()),
+                                     leaf.kernel.remove(host),
+                                     KernelAnswered{.request = deletes.at(0).request}})),
+                IsEmpty());
+    const auto later = leaf.run_for(limits::kCollectedGrace);
+
+    EXPECT_THAT(routes_of(later), IsEmpty());
+    const auto writes = only<WriteNeighbor>(later);
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).key, host);
+    EXPECT_EQ(writes.at(0).mac, mac(5));
+}
+
+TEST(EngineNeighbors, MayFailAgainAfterTheirEntryCouldNotBeDeleted) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
+    leaf.answer_deletions = false;
+    const auto deletes = only<DeleteNeighbor>(leaf.feed(leaf.kernel.set(host, failed())));
+    ASSERT_THAT(deletes, SizeIs(1));
+    const Error gone{.code = Errc::System, .text = "No such file", .system_errno = 2};
+    (void)leaf.feed(KernelAnswered{.request = deletes.at(0).request, .error = gone});
+    (void)leaf.feed(leaf.kernel.set(host, stale(mac(5))));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(host, failed()))),
+                ElementsAre(withdraws("fd00:0:0:1::5")));
+}
+
+TEST(EngineNeighbors, MayFailAgainAfterTheWordOfTheirDeletionWasLost) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
+    leaf.answer_deletions = false;
+    (void)leaf.feed(leaf.kernel.set(host, failed()));
+    (void)leaf.kernel.remove(host);
+    (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
+    (void)leaf.feed(leaf.kernel.set(host, stale(mac(5))));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(host, failed()))),
+                ElementsAre(withdraws("fd00:0:0:1::5")));
+}
+
 TEST(EngineNeighbors, AreWrittenAgainUntilTheKernelTakesThem) {
     RailLeaf leaf;
     leaf.answer_writes = false;
