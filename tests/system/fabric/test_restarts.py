@@ -125,7 +125,7 @@ def test_planed_returns_and_only_the_dead_are_withdrawn(lab: Lab, ended_by: int)
 
 def test_planed_that_is_killed_and_started_in_the_same_instant_withdraws_nothing(lab: Lab) -> None:
     scene = Restarted(lab)
-    with lab.watch("spine-a") as watch, churn(lab):
+    with lab.watch("spine-a") as watch, lab.watch("leaf-a1") as at_home, churn(lab):
         for _ in range(3):
             since = len(scene.planed.log())
             scene.planed.restart(signal.SIGKILL)
@@ -135,6 +135,7 @@ def test_planed_that_is_killed_and_started_in_the_same_instant_withdraws_nothing
         settle()
 
     watch.assert_never_left(scene.living)
+    at_home.assert_never_left(scene.living)  # Nor the leaf's own kernel, though all routes are put again.
 
 
 def test_a_route_that_a_killed_planed_had_just_sent_is_kept_or_removed_by_the_next_one(lab: Lab) -> None:
