@@ -4,6 +4,7 @@
 #include "core/engine.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include <fmt/core.h>
@@ -523,7 +524,10 @@ void Engine::on(const KernelAnswered& answered, TimePoint now) {
         if (answered.error) {
             // Nothing was deleted (it was gone already): no notification follows.
             absl::erase_if(deletions_, [&](const auto& d) { return d.second == answered.request; });
-            say(Level::Warn, "kernel.refused", fmt::format("text=\"{}\"", answered.error->text));
+            const bool gone_already = answered.error->system_errno == ENOENT;
+            say(gone_already ? Level::Debug : Level::Warn,
+                "kernel.refused",
+                fmt::format("text=\"{}\"", answered.error->text));
         }
         return;
     }
