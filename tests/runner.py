@@ -195,6 +195,8 @@ SUITES = [
     Suite("fuzz", f"every fuzz target for {FUZZ_SECONDS} s", fuzz_names, run_fuzz),
     Suite("demo", "the demonstration, on the release build", lambda: ["demo"],
           lambda words, tally: run_script("demo", ["tests/demo"], words, tally)),
+    Suite("bench", "the figures in their short form; ratios count", lambda: ["bench"],
+          lambda words, tally: run_script("bench", ["tests/bench/bench", "--short"], words, tally)),
 ]
 
 
