@@ -260,8 +260,8 @@ std::optional<TimePoint> Checker::cut_since(const IpAddress& address) const {
     return since;
 }
 
-// A host behind a dead port when planed reads the tables is in no forwarding table: unless the state
-// file has its port, or it speaks, planed cannot know what a cable takes away.
+// A host behind a dead port when planed reads the tables is in no forwarding table: unless the
+// state file has its port, or it speaks, planed cannot know what a cable takes away.
 void Checker::note_unseen_ports() {
     unseen_ports_.clear();
     for (const auto& [name, host] : hosts_.all()) {
