@@ -80,18 +80,15 @@ void Engine::fetch_ahead(std::span<const Input> inputs) const {
             }
         }
     };
-    const auto fdb_key = [](const NeighborSeen& seen, const ServedInterface& served) {
-        return FdbKey{.bridge = served.bridge, .vlan = served.vlan, .mac = seen.neighbor.mac};
-    };
     for_each_neighbor([&](const NeighborSeen& seen, const ServedInterface& served) {
         neighbors_.prefetch(seen.key.address);
         neighbors_.prefetch(seen.key.link, seen.neighbor.mac);
-        fdb_.prefetch(fdb_key(seen, served));
+        fdb_.prefetch(fdb_key(served, seen.neighbor.mac));
         sink_.prefetch(route_key(served.vrf, seen.key.address));
     });
     for_each_neighbor([&](const NeighborSeen& seen, const ServedInterface& served) {
         // Looking up reads the key beside what is found: that it is read is all that matters.
-        (void)fdb_.find(fdb_key(seen, served));
+        (void)fdb_.find(fdb_key(served, seen.neighbor.mac));
         (void)neighbors_.has_mac(seen.key.link, seen.neighbor.mac);
         (void)sink_.routes().desired(route_key(served.vrf, seen.key.address));
         if (const NeighborRecord* record = neighbors_.find(seen.key); record != nullptr) {
@@ -304,7 +301,7 @@ void Engine::confirm_port(IfIndex link, const MacAddress& mac) {
     if (served == nullptr || served->bridge == IfIndex::None) {
         return;
     }
-    const FdbKey key{.bridge = served->bridge, .vlan = served->vlan, .mac = mac};
+    const FdbKey key = fdb_key(*served, mac);
     PortBinding* binding = fdb_.find(key);
     if (binding != nullptr && binding->live && binding->unconfirmed &&
         links_.is_up(binding->port)) {
@@ -324,7 +321,7 @@ void Engine::release_mac(IfIndex link, const MacAddress& mac) {
             return;
         }
     }
-    const FdbKey key{.bridge = served->bridge, .vlan = served->vlan, .mac = mac};
+    const FdbKey key = fdb_key(*served, mac);
     const PortBinding* binding = fdb_.find(key);
     if (binding == nullptr) {
         return;
@@ -628,8 +625,9 @@ void Engine::mark_dirty(const NeighborKey& key) {
     }
 }
 
+// Until all tables have been read nothing can be planned, and then everything is, in order.
 void Engine::mark_dirty(NeighborRecord& record) {
-    if (!record.dirty) {
+    if (facts_whole_ && !record.dirty) {
         record.dirty = true;
         dirty_.push_back(record.key);
     }

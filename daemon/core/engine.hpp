@@ -116,6 +116,7 @@ private:
     void on(const StopRequested& requested, TimePoint now);
 
     void fetch_ahead(std::span<const Input> inputs) const;
+    void fetch_ahead(std::span<const NeighborKey> keys) const;
 
     // Facts to dirty keys.
     void mark_dirty(const NeighborKey& key);

@@ -127,13 +127,34 @@ void Engine::set_link(IfIndex link, bool up) {
 void Engine::plan_dirty(TimePoint now) {
     std::size_t budget = limits::kPlannedPerTurnMax;
     while (planned_ < dirty_.size() && budget > 0) {
-        plan(dirty_[planned_], now);
-        ++planned_;
-        --budget;
+        const std::size_t some =
+            std::min({limits::kFetchedAhead, budget, dirty_.size() - planned_});
+        fetch_ahead(std::span<const NeighborKey>(dirty_).subspan(planned_, some));
+        for (const std::size_t end = planned_ + some; planned_ < end; ++planned_) {
+            plan(dirty_[planned_], now);
+        }
+        budget -= some;
     }
     if (planned_ == dirty_.size()) {
         dirty_.clear();
         planned_ = 0;
+    }
+}
+
+void Engine::fetch_ahead(std::span<const NeighborKey> keys) const {
+    if (keys.size() < 2) {
+        return;
+    }
+    for (const NeighborKey& key : keys) {
+        neighbors_.prefetch(key.address);
+    }
+    for (const NeighborKey& key : keys) {
+        const NeighborRecord* record = neighbors_.find(key);
+        const ServedInterface* served = served_.find(key.link);
+        if (record != nullptr && served != nullptr) {
+            fdb_.prefetch(fdb_key(*served, record->neighbor.mac));
+            sink_.prefetch(route_key(served->vrf, key.address));
+        }
     }
 }
 
@@ -208,7 +229,7 @@ Engine::Whereabouts Engine::whereabouts_of(IfIndex link, const MacAddress& mac) 
     }
     const ServedInterface& served = *where.served;
     if (served.bridge != IfIndex::None) {
-        where.binding = fdb_.find({.bridge = served.bridge, .vlan = served.vlan, .mac = mac});
+        where.binding = fdb_.find(fdb_key(served, mac));
     }
     where.port = port_of(served, where.binding);
     return where;
@@ -219,8 +240,7 @@ PortFacts Engine::port_of(IfIndex link, const MacAddress& mac) const {
     if (served == nullptr) {
         return {};
     }
-    return port_of(*served,
-                   fdb_.find({.bridge = served->bridge, .vlan = served->vlan, .mac = mac}));
+    return port_of(*served, fdb_.find(fdb_key(*served, mac)));
 }
 
 PortFacts Engine::port_of(const ServedInterface& served, const PortBinding* binding) const {

@@ -36,6 +36,11 @@ struct ServedInterface {
     }
 };
 
+/// Where the forwarding entry of a MAC on this interface is; its bridge is not None.
+inline FdbKey fdb_key(const ServedInterface& served, const MacAddress& mac) {
+    return {.bridge = served.bridge, .vlan = served.vlan, .mac = mac};
+}
+
 class ServedInterfaces {
 public:
     /// Returns the links whose service began, ended or changed.
