@@ -238,7 +238,8 @@ TEST(Layers, TakeTheLongestScope) {
 }
 
 TEST(Layers, PrintAsATable) {
-    EXPECT_THAT(layers_as_markdown(), HasSubstr("| `packet/` | `net/` | `fmt/` | yes |\n"));
+    EXPECT_THAT(layers_as_markdown(),
+                HasSubstr("| `packet/` | `net/` | `tl/expected.hpp`, `linux/filter.h` | yes |\n"));
     EXPECT_THAT(layers_as_markdown(), HasSubstr("| all | no |\n"));
 }
 

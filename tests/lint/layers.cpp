@@ -39,7 +39,8 @@ std::span<const Layer> layers() {
          .others = {"fmt/", "absl/"}},
         {.scope = "zapi/", .ours = {"net/", "telemetry/note.hpp"}, .others = {"fmt/", "absl/"}},
         {.scope = "bgp/", .ours = {"net/", "telemetry/note.hpp"}, .others = {"fmt/", "absl/"}},
-        {.scope = "packet/", .ours = {"net/"}, .others = {"fmt/"}},
+        // sock_filter and BPF's numbers, never a call.
+        {.scope = "packet/", .ours = {"net/"}, .others = {"tl/expected.hpp", "linux/filter.h"}},
         {.scope = "netlink/",
          .ours = {"net/", "core/facts.hpp", "core/input.hpp", "core/output.hpp"},
          // Structures and constants of these, never a call.
