@@ -49,7 +49,7 @@ private:
 
 class PacketSocket {
 public:
-    /// Holds a storm for as long as a turn may take. An interface's flood costs twice this much
+    /// 5,000 frames: 100 ms of a storm of 50,000 a second. A flooded interface costs twice this much
     /// memory at most, as the kernel accounts it (socket(7)).
     static constexpr int kReceiveBuffer = 2 * 1024 * 1024;
 

@@ -5,6 +5,7 @@
 #include "io/packet_socket.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,9 +38,9 @@ using testing::IsEmpty;
 using Buffer = std::vector<std::uint8_t>;
 using Kind = PacketSocket::Kind;
 
-const MacAddress kHost1(MacAddress::Bytes{2, 0, 0, 0, 0, 1});
-const MacAddress kHost2(MacAddress::Bytes{2, 0, 0, 0, 0, 2});
-const MacAddress kLeaf(MacAddress::Bytes{2, 0, 0, 0, 0, 0xFE});
+constexpr MacAddress kHost1(MacAddress::Bytes{2, 0, 0, 0, 0, 1});
+constexpr MacAddress kHost2(MacAddress::Bytes{2, 0, 0, 0, 0, 2});
+constexpr MacAddress kLeaf(MacAddress::Bytes{2, 0, 0, 0, 0, 0xFE});
 
 IpAddress ip(const char* text) {
     return IpAddress::parse(text).value();
@@ -52,10 +54,10 @@ protected:
         sh("sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1");
         sh("ip link add br0 address 02:00:00:00:00:fe type bridge mcast_snooping 0");
         sh("ip link set br0 up && ip addr add 10.0.0.1/24 dev br0");
-        for (const std::string n : {"1", "2"}) {
-            sh("ip link add swp" + n + " type veth peer name host" + n);
-            sh("ip link set host" + n + " address 02:00:00:00:00:0" + n + " up arp off");
-            sh("ip link set swp" + n + " master br0 up");
+        for (const int n : {1, 2}) {
+            sh(fmt::format("ip link add swp{} type veth peer name host{}", n, n));
+            sh(fmt::format("ip link set host{} address 02:00:00:00:00:0{} up arp off", n, n));
+            sh(fmt::format("ip link set swp{} master br0 up", n));
         }
     }
 
@@ -269,7 +271,7 @@ TEST_F(Wire, NothingElseComesIn) {
     PacketSocket port = open("swp1");
     PacketSocket host = open("host1");
     const Buffer ns = multicast_solicitation();
-    const Buffer others[]{
+    const std::array others{
         with(ns, 12, 0x08),                  // IPv4, by the first half of its type
         with(with(ns, 12, 0x88), 13, 0xCC),  // LLDP
         with(ns, 20, 17),                    // UDP
@@ -336,7 +338,9 @@ TEST_F(Wire, ATagIsNotCarriedOverToTheNextFrame) {
 
     send(host, request("10.0.0.12"));
 
-    EXPECT_EQ(heard(port).at(0).vlan, VlanId::None);
+    const auto found = frames(port);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].tag, std::nullopt);
 }
 
 TEST_F(Wire, WhatFindsNoRoomIsCounted) {
@@ -369,6 +373,13 @@ TEST_F(Wire, HoldsAStormWhileWeAreAway) {
 
     EXPECT_EQ(heard(port).size(), kStorm);
     EXPECT_EQ(port.statistics().dropped, 0U);
+}
+
+TEST_F(Wire, TheBufferMayBeLargerThanTheMachinesLimit) {
+    constexpr int kLarge = 256 * 1024 * 1024;
+
+    EXPECT_EQ(open({.link = index_of("swp1"), .receive_buffer = kLarge}).receive_buffer(),
+              2 * kLarge);
 }
 
 TEST_F(Wire, ALongFrameIsCutToWhatIsKept) {

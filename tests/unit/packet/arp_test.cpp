@@ -9,8 +9,6 @@
 namespace planed::packet {
 namespace {
 
-const Buffer kReplyOperation{0x00, 0x02};
-
 Heard from_host(Kind kind, const char* target) {
     return {.kind = kind,
             .ethernet_source = host_mac(),

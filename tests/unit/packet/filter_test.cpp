@@ -10,7 +10,9 @@
 namespace planed::packet {
 namespace {
 
-const Buffer kTag{0x81, 0x00, 0x00, 0x64};
+Buffer in_vlan(Buffer frame) {
+    return tagged(std::move(frame), {0x81, 0x00, 0x00, 0x64});
+}
 
 std::uint32_t kept(const Buffer& frame) {
     return run_filter(filter(), frame);
@@ -19,7 +21,7 @@ std::uint32_t kept(const Buffer& frame) {
 TEST(Filter, LetsEachOfOursThroughTaggedOrNot) {
     for (const char* name : kVectors) {
         EXPECT_EQ(kept(wire(name)), kFrameMax) << name;
-        EXPECT_EQ(kept(tagged(wire(name), kTag)), kFrameMax) << name;
+        EXPECT_EQ(kept(in_vlan(wire(name))), kFrameMax) << name;
     }
 }
 
@@ -41,12 +43,12 @@ TEST(Filter, DropsEverythingElseTaggedOrNot) {
              with(ns, kIcmp, Buffer{143}),                          // MLD report
          }) {
         EXPECT_EQ(kept(frame), 0U) << testing::PrintToString(frame);
-        EXPECT_EQ(kept(tagged(frame, kTag)), 0U) << testing::PrintToString(frame);
+        EXPECT_EQ(kept(in_vlan(frame)), 0U) << testing::PrintToString(frame);
     }
 }
 
 TEST(Filter, DropsATagInATag) {
-    EXPECT_EQ(kept(tagged(tagged(wire("arp-request"), kTag), kTag)), 0U);
+    EXPECT_EQ(kept(in_vlan(in_vlan(wire("arp-request")))), 0U);
 }
 
 TEST(Filter, DropsWhatEndsBeforeItCanBeTold) {

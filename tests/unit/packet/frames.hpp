@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <initializer_list>
@@ -171,26 +172,24 @@ inline void expect_prefixes_refused(const char* vector_name) {
     }
 }
 
-inline constexpr const char* kVectors[] = {
-    "arp-request",
-    "arp-request-unicast",
-    "arp-reply",
-    "arp-probe",
-    "arp-announcement-request",
-    "arp-announcement-reply",
-    "ns",
-    "arp-probe-reply",
-    "ns-unicast",
-    "ns-dad",
-    "ns-dad-taken",
-    "ns-ndisc6",
-    "ns-for-proxy",
-    "na",
-    "na-of-unicast",
-    "na-dad-taken",
-    "na-unsolicited",
-    "na-ndisc6",
-    "na-proxy",
-};
+inline constexpr auto kVectors = std::to_array<const char*>({"arp-announcement-reply",
+                                                             "arp-announcement-request",
+                                                             "arp-probe",
+                                                             "arp-probe-reply",
+                                                             "arp-reply",
+                                                             "arp-request",
+                                                             "arp-request-unicast",
+                                                             "na",
+                                                             "na-dad-taken",
+                                                             "na-ndisc6",
+                                                             "na-of-unicast",
+                                                             "na-proxy",
+                                                             "na-unsolicited",
+                                                             "ns",
+                                                             "ns-dad",
+                                                             "ns-dad-taken",
+                                                             "ns-for-proxy",
+                                                             "ns-ndisc6",
+                                                             "ns-unicast"});
 
 }  // namespace planed::packet

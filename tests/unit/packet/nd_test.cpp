@@ -10,7 +10,10 @@
 namespace planed::packet {
 namespace {
 
-const Buffer kNonce{14, 1, 1, 2, 3, 4, 5, 6};  // RFC 3971 5.3.2, as RFC 7527 has it in DAD.
+// The option of RFC 3971 5.3.2, which RFC 7527 puts into DAD.
+Buffer nonce() {
+    return {14, 1, 1, 2, 3, 4, 5, 6};
+}
 
 Heard ns_of_leaf() {
     return {.kind = Kind::Solicitation,
@@ -232,16 +235,16 @@ TEST(Nd, EveryOptionHasALength) {
 }
 
 TEST(Nd, OptionsOfOtherKindsAreSkipped) {
-    EXPECT_EQ(heard(repaired(and_then(wire("ns"), kNonce))), ns_of_leaf());
+    EXPECT_EQ(heard(repaired(and_then(wire("ns"), nonce()))), ns_of_leaf());
     const Buffer nonce_first =
-        and_then(and_then(without_option("ns"), kNonce), {1, 1, 2, 0, 0, 0, 0, 1});
+        and_then(and_then(without_option("ns"), nonce()), {1, 1, 2, 0, 0, 0, 0, 1});
     EXPECT_EQ(heard(repaired(nonce_first)), ns_of_leaf());
     // A source's in an NA, whatever it says.
     const Buffer sources = and_then(wire("na"), {1, 1, 9, 9, 9, 9, 9, 9});
     EXPECT_EQ(heard(repaired(sources)), na_of_host());
     Buffer many = wire("ns");
     for (int i = 0; i < 200; ++i) {
-        many = and_then(std::move(many), kNonce);
+        many = and_then(std::move(many), nonce());
     }
     EXPECT_EQ(heard(repaired(many)), ns_of_leaf());
 }
@@ -339,6 +342,12 @@ TEST(Checksum, AnOddLengthIsFilledUpWithZero) {
     const auto checksum = icmpv6_checksum(ip("::"), ip("::"), odd);
 
     EXPECT_EQ(checksum, 0xFFFF - (0x8000 + 0xAB00 + 5 + 58 - 0xFFFF));
+}
+
+TEST(Checksum, TheCarryOfACarryComesRound) {
+    const Buffer words{0xFF, 0xFF, 0xFF, 0xC2};  // With the length and 58: 0x1FFFF, 0x10000, 1.
+
+    EXPECT_EQ(icmpv6_checksum(ip("::"), ip("::"), words), 0xFFFE);
 }
 
 TEST(Checksum, CarriesOfManyWordsComeRound) {
