@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -62,6 +63,10 @@ protected:
     }
 
     static void sh(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0); }
+
+    static bool can(const std::string& command) {
+        return std::system((command + " 2>/dev/null").c_str()) == 0;
+    }
 
     static IfIndex index_of(const std::string& name) {
         return static_cast<IfIndex>(::if_nametoindex(name.c_str()));
@@ -234,6 +239,67 @@ TEST_F(Wire, AVlanComesBesideTheFrame) {
         EXPECT_EQ(told->vlan, vlan);
     }
     EXPECT_EQ(Buffer(found[0].bytes.begin(), found[0].bytes.end()), request("10.0.0.12"));
+}
+
+// The port hears what its server sent, whatever the bridge makes of it; the interface of a VLAN
+// hears what the bridge has let through to it.
+TEST_F(Wire, AVlanAwareBridgeLeavesTheTagsAsTheyCame) {
+    if (!can("ip link add br8 type bridge vlan_filtering 1 vlan_default_pvid 0")) {
+        GTEST_SKIP() << "this kernel's bridge knows no VLANs";
+    }
+    sh("ip link add Vlan100 link br8 type vlan id 100");
+    sh("ip link add swp8 type veth peer name host8");
+    sh("ip link set swp8 master br8 && bridge vlan add dev swp8 vid 100 pvid untagged");
+    sh("bridge vlan add dev swp8 vid 101 && bridge vlan add dev br8 vid 100 self");
+    for (const char* name : {"br8", "Vlan100", "swp8", "host8"}) {
+        sh(fmt::format("ip link set {} up", name));
+    }
+    PacketSocket port = open("swp8");
+    PacketSocket svi = open("Vlan100");
+    PacketSocket host = open("host8");
+
+    for (const int vlan : {0, 100, 101, 102}) {
+        send(host, request("10.0.0.12", static_cast<VlanId>(vlan)));
+    }
+
+    std::vector<int> vlans;
+    for (const Heard& each : heard(port)) {
+        vlans.push_back(number(each.vlan));
+    }
+    EXPECT_THAT(vlans, ElementsAre(0, 100, 101, 102));
+    for (const Heard& each : heard(svi)) {
+        EXPECT_EQ(each.vlan, VlanId::None);
+        vlans.push_back(number(each.vlan));
+    }
+    EXPECT_EQ(vlans.size(), 4U + 2U);  // The untagged one and VLAN 100's.
+    sh("ip link del br8 && ip link del swp8");
+}
+
+TEST_F(Wire, ABondHearsForItsMembersAndSpeaksByThem) {
+    if (!can("ip link add bond9 type bond mode active-backup miimon 50")) {
+        GTEST_SKIP() << "this kernel has no bonds";
+    }
+    sh("ip link add swp9 type veth peer name host9 && ip link set host9 up");
+    sh("ip link set swp9 master bond9 && ip link set bond9 up && ip link set bond9 master br0");
+    PacketSocket bond = open("bond9");
+    PacketSocket host = open("host9");
+    // Silent until the bond has chosen its member.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    std::vector<Heard> found;
+    while (found.empty() && std::chrono::steady_clock::now() < deadline) {
+        (void)bond.send(request("10.0.0.12"));
+        found = heard(host);
+    }
+    ASSERT_FALSE(found.empty());
+
+    send(host, request("10.0.0.77"));
+    send(host, request("10.0.0.78", static_cast<VlanId>(7)));
+
+    const auto at_bond = heard(bond);
+    ASSERT_EQ(at_bond.size(), 2U);
+    EXPECT_EQ(at_bond[0].target, ip("10.0.0.77"));
+    EXPECT_EQ(at_bond[1].vlan, static_cast<VlanId>(7));
+    sh("ip link del bond9 && ip link del swp9");
 }
 
 TEST_F(Wire, AFrameIsSentWithItsTag) {
