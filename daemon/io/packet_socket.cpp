@@ -40,11 +40,11 @@ bool join_all_groups(int fd, IfIndex link) {
     return ::setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
+// All protocols: a bridge takes a port's ARP before a socket for ETH_P_ARP would be asked.
 bool bind_to(int fd, IfIndex link) {
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(ETH_P_ALL);  // A port's ARP is the bridge's by the time that
-                                              // ETH_P_ARP would be asked.
+    address.sll_protocol = htons(ETH_P_ALL);
     address.sll_ifindex = static_cast<int>(number(link));
     return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }

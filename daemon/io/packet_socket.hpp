@@ -2,8 +2,9 @@
 // One packet socket on one interface, non-blocking: the ARP, NS and NA frames that come in by it,
 // and any frame out. Knows nothing of what the bytes mean. Move-only; closes its descriptor.
 //
-// On a bridge port it hears what the port receives before the bridge does, whoever it is for. A
-// server's frames are heard once: not again where the bridge floods them, and never our own.
+// On a bridge port it hears what the port receives before the bridge does: whoever it is for,
+// tagged as it came, and of VLANs that the bridge will not have there. A server's frames are heard
+// once: not again where the bridge floods them, and never our own. What is sent goes out as it is.
 #pragma once
 
 #include <array>
@@ -49,8 +50,8 @@ private:
 
 class PacketSocket {
 public:
-    /// 5,000 frames: 100 ms of a storm of 50,000 a second. A flooded interface costs twice this much
-    /// memory at most, as the kernel accounts it (socket(7)).
+    /// 5,000 frames: 100 ms of a storm of 50,000 a second. A flooded interface costs twice this
+    /// much memory at most, as the kernel accounts it (socket(7)).
     static constexpr int kReceiveBuffer = 2 * 1024 * 1024;
 
     enum class Multicast : std::uint8_t {
@@ -89,6 +90,7 @@ public:
     PacketSocket(const PacketSocket&) = delete;
     PacketSocket& operator=(const PacketSocket&) = delete;
 
+    /// Who watches a duplicate of it closes that too, or the kernel goes on filling its queue.
     [[nodiscard]] int fd() const { return fd_; }
     /// At most a batch, by one system call. Down, Gone and Failed are told once each time that they
     /// happen; then there is nothing until something new does.

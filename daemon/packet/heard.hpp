@@ -36,7 +36,7 @@ struct AdvertisementFlags {
 
 struct Heard {
     Kind kind = Kind::ArpRequest;
-    VlanId vlan = VlanId::None;
+    VlanId vlan = VlanId::None;  // None: untagged; on a VLAN-aware bridge's port its PVID is meant.
     MacAddress ethernet_source{};
     MacAddress ethernet_destination{};
     IpAddress sender{};  // ARP's sender; IPv6's source, which in an NA need not be the target.
@@ -71,10 +71,9 @@ struct Evidence {
 ///   7.2.3 changes no entry without it.
 /// - NA with the target link-layer address option: the target; without the override flag it moves
 ///   no binding (7.2.5).
-/// - NA without the option: 7.2.5 makes no entry of it, and lets a solicited one confirm the
-/// address
-///   that the asker already had. So, solicited and to a unicast address, it confirms the Ethernet
-///   source and no more; unsolicited it is evidence of nothing.
+/// - NA without the option: 7.2.5 makes no entry of it, but lets a solicited one confirm what the
+///   asker has. So, solicited and to a unicast address, it confirms the Ethernet source and no
+///   more; else it is evidence of nothing.
 /// - ARP probe and DAD: nothing, the address is not yet anyone's.
 std::optional<Evidence> evidence(const Heard& heard);
 
