@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -86,24 +85,32 @@ protected:
         EXPECT_TRUE(sent) << sent.error().text;
     }
 
-    /// What is there: a veth pair hands over within the call that sends.
-    std::vector<packet::Frame> frames(PacketSocket& socket) {
+    /// Waits for at most two seconds until there is something to receive.
+    static bool wait(const PacketSocket& socket) {
+        pollfd waiting{.fd = socket.fd(), .events = POLLIN, .revents = 0};
+        return ::poll(&waiting, 1, 2000) == 1;
+    }
+    /// All that is there, once there are so many: a veth pair mostly hands over within the call
+    /// that sends, but need not.
+    std::vector<packet::Frame> frames(PacketSocket& socket, std::size_t at_least) {
         kept_.clear();
         std::vector<packet::Frame> found;
-        for (auto got = socket.receive(batch_); got.kind != Kind::Nothing;
-             got = socket.receive(batch_)) {
-            EXPECT_EQ(got.kind, Kind::Frames);
+        while (true) {
+            const auto got = socket.receive(batch_);
+            if (got.kind == Kind::Nothing && (found.size() >= at_least || !wait(socket))) {
+                return found;
+            }
+            EXPECT_THAT(got.kind, testing::AnyOf(Kind::Frames, Kind::Nothing));
             for (const packet::Frame& frame : got.frames) {
                 kept_.push_back(std::make_unique<Buffer>(frame.bytes.begin(), frame.bytes.end()));
                 found.push_back({.bytes = *kept_.back(), .tag = frame.tag});
             }
         }
-        return found;
     }
 
-    std::vector<Heard> heard(PacketSocket& socket) {
+    std::vector<Heard> heard(PacketSocket& socket, std::size_t at_least = 1) {
         std::vector<Heard> found;
-        for (const packet::Frame& frame : frames(socket)) {
+        for (const packet::Frame& frame : frames(socket, at_least)) {
             const auto told = packet::parse(frame);
             EXPECT_TRUE(told) << packet::name(told.error());
             found.push_back(told.value_or(Heard()));
@@ -111,11 +118,6 @@ protected:
         return found;
     }
 
-    /// Waits for at most two seconds until there is something to receive.
-    static bool wait(const PacketSocket& socket) {
-        pollfd waiting{.fd = socket.fd(), .events = POLLIN, .revents = 0};
-        return ::poll(&waiting, 1, 2000) == 1;
-    }
     static bool is_readable(const PacketSocket& socket) {
         pollfd waiting{.fd = socket.fd(), .events = POLLIN, .revents = 0};
         return ::poll(&waiting, 1, 0) == 1;
@@ -168,7 +170,7 @@ TEST_F(Wire, APortHearsEveryKindFromItsServer) {
          packet::advertisement({.mac = kHost1, .target = ip("fd00::1"), .source = ip("fd00::1")}));
 
     std::vector<K> kinds;
-    for (const Heard& each : heard(port)) {
+    for (const Heard& each : heard(port, 8)) {
         EXPECT_EQ(each.ethernet_source, kHost1);
         EXPECT_EQ(each.vlan, VlanId::None);
         kinds.push_back(each.kind);
@@ -198,7 +200,7 @@ TEST_F(Wire, ARequestBetweenTwoServersIsHeardWhereItCameIn) {
     ASSERT_EQ(at_port1.size(), 1U);
     EXPECT_EQ(packet::evidence(at_port1[0]),
               (packet::Evidence{.address = ip("10.0.0.11"), .mac = kHost1}));
-    EXPECT_THAT(heard(port2), IsEmpty());
+    EXPECT_THAT(heard(port2, 0), IsEmpty());
 }
 
 TEST_F(Wire, WhatGoesOutIsNotHeard) {
@@ -211,11 +213,11 @@ TEST_F(Wire, WhatGoesOutIsNotHeard) {
                               .target = ip("10.0.0.11"),
                               .to = kHost1}));
 
-    EXPECT_THAT(frames(port), IsEmpty());
     const auto arrived = heard(host);
     ASSERT_EQ(arrived.size(), 1U);
     EXPECT_EQ(arrived[0].ethernet_source, kLeaf);
     EXPECT_EQ(arrived[0].ethernet_destination, kHost1);
+    EXPECT_THAT(heard(port, 0), IsEmpty());
 }
 
 TEST_F(Wire, AVlanComesBesideTheFrame) {
@@ -230,7 +232,7 @@ TEST_F(Wire, AVlanComesBesideTheFrame) {
                                .target = ip("fd00::2"),
                                .vlan = vlan}));
 
-    const auto found = frames(port);
+    const auto found = frames(port, 2);
     ASSERT_EQ(found.size(), 2U);
     for (const packet::Frame& frame : found) {
         EXPECT_EQ(frame.tag, packet::Tag{.control = 100});
@@ -263,11 +265,11 @@ TEST_F(Wire, AVlanAwareBridgeLeavesTheTagsAsTheyCame) {
     }
 
     std::vector<int> vlans;
-    for (const Heard& each : heard(port)) {
+    for (const Heard& each : heard(port, 4)) {
         vlans.push_back(number(each.vlan));
     }
     EXPECT_THAT(vlans, ElementsAre(0, 100, 101, 102));
-    for (const Heard& each : heard(svi)) {
+    for (const Heard& each : heard(svi, 2)) {
         EXPECT_EQ(each.vlan, VlanId::None);
         vlans.push_back(number(each.vlan));
     }
@@ -284,9 +286,8 @@ TEST_F(Wire, ABondHearsForItsMembersAndSpeaksByThem) {
     PacketSocket bond = open("bond9");
     PacketSocket host = open("host9");
     // Silent until the bond has chosen its member.
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     std::vector<Heard> found;
-    while (found.empty() && std::chrono::steady_clock::now() < deadline) {
+    for (int i = 0; i < 5 && found.empty(); ++i) {
         (void)bond.send(request("10.0.0.12"));
         found = heard(host);
     }
@@ -295,7 +296,7 @@ TEST_F(Wire, ABondHearsForItsMembersAndSpeaksByThem) {
     send(host, request("10.0.0.77"));
     send(host, request("10.0.0.78", static_cast<VlanId>(7)));
 
-    const auto at_bond = heard(bond);
+    const auto at_bond = heard(bond, 2);
     ASSERT_EQ(at_bond.size(), 2U);
     EXPECT_EQ(at_bond[0].target, ip("10.0.0.77"));
     EXPECT_EQ(at_bond[1].vlan, static_cast<VlanId>(7));
@@ -325,7 +326,7 @@ TEST_F(Wire, OtherTagsAreHeardAndRefused) {
     send(host, two);
 
     std::vector<std::string> reasons;
-    for (const packet::Frame& frame : frames(port)) {
+    for (const packet::Frame& frame : frames(port, 2)) {
         const auto told = packet::parse(frame);
         reasons.emplace_back(told ? "-" : packet::name(told.error()));
     }
@@ -347,11 +348,12 @@ TEST_F(Wire, NothingElseComesIn) {
     for (const Buffer& frame : others) {
         send(host, frame);
     }
-    EXPECT_THAT(frames(port), IsEmpty());
-    EXPECT_EQ(port.statistics(), PacketSocket::Statistics());
-
     send(host, ns);
-    EXPECT_EQ(heard(port).size(), 1U);
+
+    const auto found = heard(port);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].kind, packet::Kind::Solicitation);
+    EXPECT_EQ(port.statistics(), (PacketSocket::Statistics{.received = 1}));
 }
 
 TEST_F(Wire, NothingElseComesInWhileASocketIsOpened) {
@@ -367,7 +369,7 @@ TEST_F(Wire, NothingElseComesInWhileASocketIsOpened) {
     }
     for (int round = 0; round < 50; ++round) {
         PacketSocket port = open("swp1");
-        EXPECT_THAT(frames(port), IsEmpty());
+        EXPECT_THAT(frames(port, 0), IsEmpty());
     }
     EXPECT_EQ(::waitpid(flood, nullptr, WNOHANG), 0) << "the flood has ended too soon";
     ASSERT_EQ(::kill(flood, SIGKILL), 0);
@@ -384,14 +386,16 @@ TEST_F(Wire, ATurnIsBounded) {
 
     std::vector<std::size_t> sizes;
     std::vector<IpAddress> targets;
-    for (auto got = port.receive(few); got.kind == Kind::Frames; got = port.receive(few)) {
+    while (targets.size() < 12 && wait(port)) {
+        const auto got = port.receive(few);
         sizes.push_back(got.frames.size());
         for (const packet::Frame& frame : got.frames) {
             targets.push_back(packet::parse(frame).value().target);
         }
     }
 
-    EXPECT_THAT(sizes, ElementsAre(5, 5, 2));
+    EXPECT_EQ(sizes.front(), 5U);
+    EXPECT_THAT(sizes, testing::Each(testing::AllOf(testing::Ge(1U), testing::Le(5U))));
     ASSERT_EQ(targets.size(), 12U);
     EXPECT_TRUE(std::is_sorted(targets.begin(), targets.end()));
 }
@@ -404,7 +408,7 @@ TEST_F(Wire, ATagIsNotCarriedOverToTheNextFrame) {
 
     send(host, request("10.0.0.12"));
 
-    const auto found = frames(port);
+    const auto found = frames(port, 1);
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].tag, std::nullopt);
 }
@@ -417,15 +421,14 @@ TEST_F(Wire, WhatFindsNoRoomIsCounted) {
         send(host, request("10.0.0.12"));
     }
 
-    const auto counted = port.statistics();
     const auto found = heard(port).size();
 
-    EXPECT_GT(counted.dropped, 0U);
-    EXPECT_EQ(counted.received, found);
-    EXPECT_EQ(counted.received + counted.dropped, kSent);
-    EXPECT_EQ(port.statistics(), PacketSocket::Statistics());
+    EXPECT_LT(found, kSent);
+    EXPECT_EQ(port.statistics(),
+              (PacketSocket::Statistics{.received = found, .dropped = kSent - found}));
     send(host, request("10.0.0.12"));  // And then there is room again.
     EXPECT_EQ(heard(port).size(), 1U);
+    EXPECT_EQ(port.statistics(), (PacketSocket::Statistics{.received = 1}));
 }
 
 TEST_F(Wire, HoldsAStormWhileWeAreAway) {
@@ -437,7 +440,7 @@ TEST_F(Wire, HoldsAStormWhileWeAreAway) {
         send(host, request("10.0.0.12"));
     }
 
-    EXPECT_EQ(heard(port).size(), kStorm);
+    EXPECT_EQ(heard(port, kStorm).size(), kStorm);
     EXPECT_EQ(port.statistics().dropped, 0U);
 }
 
@@ -460,7 +463,7 @@ TEST_F(Wire, ALongFrameIsCutToWhatIsKept) {
     send(host, arp);
     send(host, ns);
 
-    const auto found = frames(port);
+    const auto found = frames(port, 2);
 
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].bytes.size(), packet::kFrameMax);
@@ -485,23 +488,35 @@ protected:
         (void)std::system("ip link del swp3 2>/dev/null");  // It may have gone with its peer.
     }
 
-    /// The first frame of this kind.
+    /// The first frame of this kind; others are kept for the next call.
     Heard next(PacketSocket& port, packet::Kind kind) {
-        while (wait(port)) {
-            for (const Heard& each : heard(port)) {
-                if (each.kind == kind) {
-                    return each;
-                }
+        while (true) {
+            const auto found = std::find_if(waiting_.begin(),
+                                            waiting_.end(),
+                                            [&](const Heard& each) { return each.kind == kind; });
+            if (found != waiting_.end()) {
+                const Heard result = *found;
+                waiting_.erase(found);
+                return result;
             }
+            const auto more = heard(port);
+            if (more.empty()) {
+                ADD_FAILURE() << "no " << packet::name(kind);
+                return {};
+            }
+            waiting_.insert(waiting_.end(), more.begin(), more.end());
         }
-        ADD_FAILURE() << "no " << packet::name(kind);
-        return {};
     }
 
     void in_space(const std::string& command) {
         sh("ip netns exec " + space_ + " sh -c '" + command + "'");
     }
+    /// Within five seconds.
+    void soon_in_space(const std::string& command) {
+        in_space("for i in $(seq 250); do " + command + " && exit 0; sleep 0.02; done; exit 1");
+    }
 
+    std::vector<Heard> waiting_;
     const std::string space_ = "planed-packet-" + std::to_string(::getpid());
     const MacAddress mac_{MacAddress::Bytes{2, 0, 0, 0, 0, 3}};
 };
@@ -543,8 +558,8 @@ TEST_F(Server, TakesOurAnswers) {
     send(port, packet::answer(next(port, packet::Kind::ArpRequest), leaf).value());
     send(port, packet::answer(next(port, packet::Kind::Solicitation), leaf).value());
 
-    in_space("ip neigh show 10.3.0.77 | grep -q \"lladdr 02:00:00:00:00:fe REACHABLE\"");
-    in_space("ip neigh show fd03::77 | grep -q \"lladdr 02:00:00:00:00:fe router REACHABLE\"");
+    soon_in_space("ip neigh show 10.3.0.77 | grep -q \"lladdr 02:00:00:00:00:fe REACHABLE\"");
+    soon_in_space("ip neigh show fd03::77 | grep -q \"lladdr 02:00:00:00:00:fe router REACHABLE\"");
 }
 
 TEST_F(Server, GivesUpATentativeAddressThatWeDefend) {
@@ -555,7 +570,7 @@ TEST_F(Server, GivesUpATentativeAddressThatWeDefend) {
     EXPECT_EQ(packet::tentative(dad), ip("fd03::77"));
     send(port, packet::answer(dad, {.mac = kLeaf, .source = ip("fd03::1")}).value());
 
-    in_space("ip addr show dev host3 | grep fd03::77 | grep -q dadfailed");
+    soon_in_space("ip addr show dev host3 | grep fd03::77 | grep -q dadfailed");
 }
 
 TEST_F(Wire, ADownInterfaceIsToldOnceAndHeardAgainWhenItIsUp) {
@@ -602,7 +617,7 @@ TEST_F(Wire, ADeletedInterfaceIsToldOnceAndThenThereIsSilence) {
     EXPECT_EQ(port.receive(batch_).kind, Kind::Gone);
     EXPECT_TRUE(port.is_gone());
     // What was heard before is still there, if the kernel has kept it; then no spin.
-    (void)heard(port);
+    (void)heard(port, 0);
     EXPECT_FALSE(is_readable(port));
     const auto sent = port.send(request("10.0.0.12"));
     ASSERT_FALSE(sent);
