@@ -96,7 +96,8 @@ public:
     /// happen; then there is nothing until something new does.
     Received receive(FrameBatch& batch);
     /// A whole Ethernet frame out of this interface, past any bridge that it is a port of. ENETDOWN
-    /// while it is down, ENXIO once it is gone, ENOBUFS or EAGAIN where its queue is full.
+    /// while it is down, ENXIO once it is gone, ENOBUFS or EAGAIN where its queue is full. Without
+    /// a carrier, and for a moment after it has come up, the frame is lost and no error says so.
     Result<void> send(std::span<const std::uint8_t> frame);
     /// The interface is no more, and the socket will hear nothing again. The kernel tells it by
     /// receive() only where the interface was up: Gone, or Down if it was asked too soon.
