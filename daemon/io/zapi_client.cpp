@@ -110,6 +110,8 @@ zapi::Session* ZapiClient::session() {
 // Connecting --------------------------------------------------------------------------------------
 
 void ZapiClient::attempt() {
+    // Before connecting: a zebra that goes and is back before we notice has made another file.
+    tried_file_ = identify();
     if (auto error = connect()) {
         lose(std::move(*error));
         return;
@@ -380,7 +382,6 @@ void ZapiClient::back_off(TimePoint now, Cause cause) {
     ++failures_;
     retry_at_ = now + delay - Duration(jitter(random_));
     watch_at_ = now + options_.watch_interval;
-    failed_file_ = identify();
     arm();
 }
 
@@ -458,7 +459,7 @@ void ZapiClient::tick() {
 }
 
 void ZapiClient::tick_back_off(TimePoint now) {
-    const bool changed = now >= watch_at_ && identify() != failed_file_;
+    const bool changed = now >= watch_at_ && identify() != tried_file_;
     if (changed) {
         failures_ = 0;
     }

@@ -146,8 +146,8 @@ private:
     std::optional<TimePoint> armed_at_;
     TimePoint retry_at_{};
     TimePoint watch_at_{};
-    unsigned failures_ = 0;  // Since the last session that stood.
-    FileIdentity failed_file_;
+    unsigned failures_ = 0;    // Since the last session that stood.
+    FileIdentity tried_file_;  // Of the last attempt.
     std::string reported_;
 
     bool closing_ = false;

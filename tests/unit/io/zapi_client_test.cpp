@@ -236,6 +236,20 @@ TEST_F(ZapiClientTest, LooksAgainEarlyWhenTheSocketIsMadeAnew) {
     EXPECT_TRUE(run_until([this] { return client().session() != nullptr; }));
 }
 
+TEST_F(ZapiClientTest, LooksAgainEarlyWhenZebraWasBackBeforeItsEndWasNoticed) {
+    options.backoff_first = 1h;
+    options.backoff_max = 1h;
+    options.backoff_absent = 1h;
+    zebra.start();
+    client().start();
+    ASSERT_TRUE(run_until([this] { return zebra.accepted == 1; }));
+
+    zebra.stop();
+    zebra.start();
+
+    EXPECT_TRUE(run_until([this] { return client().session() != nullptr; }));
+}
+
 TEST_F(ZapiClientTest, DoesNotSpinOnASocketThatSpeaksGarbage) {
     zebra.greeting = zapi::from_hex("485454502f312e3120343030204261642052657175657374");
     zebra.start();
