@@ -27,13 +27,16 @@ TEST(BackgroundWriter, RunsJobsInOrderAndAllOfThemBeforeItEnds) {
 TEST(BackgroundWriter, DoesNotHoldUpTheEndForAJobThatHangs) {
     auto release = std::make_shared<std::promise<void>>();
     auto released = std::make_shared<std::future<void>>(release->get_future());
+    auto started = std::make_shared<std::promise<void>>();
     auto finished = std::make_shared<std::promise<void>>();
     {
         BackgroundWriter writer(1ms);
-        writer.post([released, finished] {
+        writer.post([started, released, finished] {
+            started->set_value();
             released->wait();
             finished->set_value();
         });
+        started->get_future().wait();  // A job that had not begun would be given up.
         EXPECT_FALSE(writer.drain());
     }
     release->set_value();
