@@ -211,10 +211,8 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
         release_mac(seen.key.link, old.mac);
         record->probed = false;
     }
-    if (keeps_host_away(seen)) {
-        const std::uint64_t request = next_request_++;
-        deletions_[seen.key] = request;
-        outputs_.emplace_back(DeleteNeighbor{.request = request, .key = seen.key});
+    if (keeps_host_away(*record)) {
+        failed_.emplace_back(now + limits::kFailedGrace, seen.key);
     }
     if (seen.source == Source::Event && seen.neighbor.state == Nud::Reachable) {
         confirm_port(seen.key.link, seen.neighbor.mac);
@@ -230,19 +228,21 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
 // A FAILED entry that we wrote is collected by nobody. One of an IPv6 host makes the kernel deaf to
 // its advertisements (ndisc_recv_na() in net/ipv6/ndisc.c ignores them for FAILED entries), and
 // below gc_thresh1 it stays for ever.
-bool Engine::keeps_host_away(const NeighborSeen& seen) const {
-    if (seen.neighbor.state != Nud::Failed) {
+bool Engine::keeps_host_away(const NeighborRecord& record) const {
+    const Neighbor& neighbor = record.neighbor;
+    if (neighbor.state != Nud::Failed || !record.in_kernel) {
         return false;
     }
-    const bool ours = seen.neighbor.ext_learned && seen.neighbor.protocol == kNeighborProtocol;
-    return ours || (!seen.key.address.is_v4() && served_.find(seen.key.link) != nullptr);
+    const bool ours = neighbor.ext_learned && neighbor.protocol == kNeighborProtocol;
+    return ours || (!record.key.address.is_v4() && served_.find(record.key.link) != nullptr);
 }
 
 // The host came back to life while we asked the kernel to delete its FAILED entry: what is deleted
 // is the living one then.
 bool Engine::is_our_deletion(const NeighborKey& key) const {
     const NeighborRecord* record = neighbors_.find(key);
-    return record != nullptr && was_alive(record->neighbor) && deletions_.contains(key);
+    return record != nullptr && judge_state(record->neighbor) == Reason::Eligible &&
+           deletions_.contains(key);
 }
 
 void Engine::on(const NeighborGone& gone, TimePoint now) {

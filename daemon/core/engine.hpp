@@ -129,7 +129,7 @@ private:
     void port_changed(const Link& link, const LinkChange& change, TimePoint now);
     void sweep_neighbors(bool conclusive, TimePoint now);
     void neighbor_lost(const NeighborKey& key, TimePoint now);
-    [[nodiscard]] bool keeps_host_away(const NeighborSeen& seen) const;
+    [[nodiscard]] bool keeps_host_away(const NeighborRecord& record) const;
     [[nodiscard]] bool is_our_deletion(const NeighborKey& key) const;
     bool note_link_answer(const KernelAnswered& answered, TimePoint now);
     void remove_neighbor(const NeighborKey& key);
@@ -167,6 +167,7 @@ private:
     void run_dumps(TimePoint now);
     void run_link_reads(TimePoint now);
     void run_link_retries(TimePoint now);
+    void run_deletions(TimePoint now);
     void run_routes(TimePoint now);
     void run_settings();
     void reach(Milestone milestone, TimePoint now);
@@ -217,6 +218,7 @@ private:
     Milestones milestones_;
     absl::btree_map<std::string, std::string> degraded_;
     absl::btree_map<std::uint64_t, NeighborKey> neighbor_writes_;  // Asked, not yet answered.
+    std::deque<std::pair<TimePoint, NeighborKey>> failed_;  // When to look at them again, in order.
     // FAILED entries that we have asked the kernel to delete, until it says that they are gone.
     absl::btree_map<NeighborKey, std::uint64_t> deletions_;
 

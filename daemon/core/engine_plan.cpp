@@ -42,6 +42,7 @@ void Engine::settle(TimePoint now) {
     run_probes(now);
     run_link_reads(now);
     run_link_retries(now);
+    run_deletions(now);
     run_dumps(now);
     run_settings();
 }
@@ -421,6 +422,21 @@ void Engine::run_link_retries(TimePoint now) {
     }
 }
 
+// Somebody who deletes an entry makes it FAILED first, and may put another one there at once: what
+// is deleted has been FAILED for a moment.
+void Engine::run_deletions(TimePoint now) {
+    while (!failed_.empty() && failed_.front().first <= now) {
+        const NeighborKey key = failed_.front().second;
+        failed_.pop_front();
+        const NeighborRecord* record = neighbors_.find(key);
+        if (record != nullptr && keeps_host_away(*record) && !deletions_.contains(key)) {
+            const std::uint64_t request = next_request_++;
+            deletions_[key] = request;
+            outputs_.emplace_back(DeleteNeighbor{.request = request, .key = key});
+        }
+    }
+}
+
 void Engine::run_settings() {
     while (auto apply = settings_.poll(next_request_)) {
         outputs_.emplace_back(std::move(*apply));
@@ -468,6 +484,9 @@ std::optional<TimePoint> Engine::wake_at() {
     }
     for (const auto& [link, retry] : link_retries_) {
         sooner(retry.at);
+    }
+    if (!failed_.empty()) {
+        sooner(failed_.front().first);
     }
     if (!dirty_.empty() && facts_whole_) {
         sooner(now_);

@@ -191,7 +191,7 @@ TEST(EngineNeighbors, AreWithdrawnWhenTheOneWrittenBackFailsAndLeaveNoEntryBehin
         leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), written_by_us(Nud::Failed, {})));
 
     EXPECT_THAT(routes_of(outputs), ElementsAre(withdraws("10.0.0.5")));
-    const auto deletes = only<DeleteNeighbor>(outputs);
+    const auto deletes = only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace));
     ASSERT_THAT(deletes, SizeIs(1));
     EXPECT_EQ(deletes.at(0).key, on_br0("10.0.0.5"));
     EXPECT_FALSE(leaf.kernel.neighbors().contains(on_br0("10.0.0.5")));
@@ -205,18 +205,29 @@ TEST(EngineNeighbors, OfIpv6LeaveNoEntryBehindThatMakesTheKernelDeaf) {
     const auto outputs = leaf.feed(leaf.kernel.set(on_br0("fd00:0:0:1::5"), failed()));
 
     EXPECT_THAT(routes_of(outputs), ElementsAre(withdraws("fd00:0:0:1::5")));
-    EXPECT_THAT(only<DeleteNeighbor>(outputs), SizeIs(1));
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace)), SizeIs(1));
     EXPECT_FALSE(leaf.kernel.neighbors().contains(on_br0("fd00:0:0:1::5")));
-    EXPECT_THAT(only<DeleteNeighbor>(leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()))),
-                IsEmpty());
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()));
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
 }
 
 TEST(EngineNeighbors, OfIpv6AreLeftAloneWhereNothingIsServed) {
     RailLeaf leaf;
 
-    EXPECT_THAT(
-        leaf.feed(leaf.kernel.set({.link = kUp0, .address = ip("fd00:0:0:2::5")}, failed())),
-        IsEmpty());
+    (void)leaf.feed(leaf.kernel.set({.link = kUp0, .address = ip("fd00:0:0:2::5")}, failed()));
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
+}
+
+// A deletion by hand is told in two steps, and what comes after it is not ours to delete.
+TEST(EngineNeighbors, OfIpv6AreLeftAloneWhenSomebodyReplacesThem) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
+    (void)leaf.feed(leaf.kernel.set(host, failed()));
+    (void)leaf.feed(leaf.kernel.remove(host));
+    (void)leaf.feed(leaf.kernel.set(host, in_state(Nud::Permanent, mac(5))));
+
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
 }
 
 TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
@@ -224,7 +235,8 @@ TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
     RailLeaf leaf;
     (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
     leaf.answer_deletions = false;
-    const auto deletes = only<DeleteNeighbor>(leaf.feed(leaf.kernel.set(host, failed())));
+    (void)leaf.feed(leaf.kernel.set(host, failed()));
+    const auto deletes = only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace));
     ASSERT_THAT(deletes, SizeIs(1));
 
     // It speaks; then the kernel does what we asked for, which it announces in two steps.
@@ -248,7 +260,8 @@ TEST(EngineNeighbors, MayFailAgainAfterTheirEntryCouldNotBeDeleted) {
     RailLeaf leaf;
     (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
     leaf.answer_deletions = false;
-    const auto deletes = only<DeleteNeighbor>(leaf.feed(leaf.kernel.set(host, failed())));
+    (void)leaf.feed(leaf.kernel.set(host, failed()));
+    const auto deletes = only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace));
     ASSERT_THAT(deletes, SizeIs(1));
     const Error gone{.code = Errc::System, .text = "No such file", .system_errno = 2};
     EXPECT_THAT(leaf.feed(KernelAnswered{.request = deletes.at(0).request, .error = gone}),
@@ -265,6 +278,7 @@ TEST(EngineNeighbors, MayFailAgainAfterTheWordOfTheirDeletionWasLost) {
     (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
     leaf.answer_deletions = false;
     (void)leaf.feed(leaf.kernel.set(host, failed()));
+    (void)leaf.run_for(limits::kFailedGrace);
     (void)leaf.kernel.remove(host);
     (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
     (void)leaf.feed(leaf.kernel.set(host, stale(mac(5))));
