@@ -425,6 +425,9 @@ void Engine::run_link_retries(TimePoint now) {
 // Somebody who deletes an entry makes it FAILED first, and may put another one there at once: what
 // is deleted has been FAILED for a moment.
 void Engine::run_deletions(TimePoint now) {
+    if (overrun_.contains(DumpKind::Neighbors)) {
+        return;  // Nobody knows what is there: after the dump.
+    }
     while (!failed_.empty() && failed_.front().first <= now) {
         const NeighborKey key = failed_.front().second;
         failed_.pop_front();
@@ -485,7 +488,7 @@ std::optional<TimePoint> Engine::wake_at() {
     for (const auto& [link, retry] : link_retries_) {
         sooner(retry.at);
     }
-    if (!failed_.empty()) {
+    if (!failed_.empty() && !overrun_.contains(DumpKind::Neighbors)) {
         sooner(failed_.front().first);
     }
     if (!dirty_.empty() && facts_whole_) {

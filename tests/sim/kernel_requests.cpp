@@ -187,11 +187,13 @@ void SimKernel::write(const WriteNeighbor& request) {
 }
 
 void SimKernel::write(const DeleteNeighbor& request) {
-    // What it may delete of others' is what the kernel had given up; that may change on the way.
+    // What it may delete of others' is what the kernel has given up (and may be trying again, of
+    // which it says nothing); that may change on the way.
     const auto asked = neighbors_.find(request.key);
-    const bool failed_v6 = asked != neighbors_.end() && !request.key.address.is_v4() &&
-                           asked->second.state == Nud::Failed;
-    later([this, request, failed_v6] {
+    const bool dead_v6 =
+        asked != neighbors_.end() && !request.key.address.is_v4() &&
+        (asked->second.state == Nud::Failed || asked->second.state == Nud::Incomplete);
+    later([this, request, dead_v6] {
         const auto found = neighbors_.find(request.key);
         if (found == neighbors_.end()) {
             answer(request.request,
@@ -200,7 +202,7 @@ void SimKernel::write(const DeleteNeighbor& request) {
         }
         SimNeighbor& entry = found->second;
         const bool ours = entry.ext_learned && entry.protocol == kNeighborProtocol;
-        if (!ours && !failed_v6) {
+        if (!ours && !dead_v6) {
             complaints.push_back("deletes a neighbour that it did not write");
         }
         // neigh_delete(): fails the entry first, and says so if it was valid.

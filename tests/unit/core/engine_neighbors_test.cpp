@@ -230,6 +230,19 @@ TEST(EngineNeighbors, OfIpv6AreLeftAloneWhenSomebodyReplacesThem) {
     EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
 }
 
+TEST(EngineNeighbors, OfIpv6AreLeftAloneWhileNobodyKnowsWhatTheyAre) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(host, failed()));
+    (void)leaf.kernel.set(host, in_state(Nud::Permanent, mac(5)));  // Its notification is lost.
+    leaf.answer_dumps = false;
+    (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
+
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
+    (void)leaf.feed(leaf.kernel.dump(DumpKind::Neighbors));
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
+}
+
 TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
     const NeighborKey host = on_br0("fd00:0:0:1::5");
     RailLeaf leaf;
@@ -278,7 +291,7 @@ TEST(EngineNeighbors, MayFailAgainAfterTheWordOfTheirDeletionWasLost) {
     (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
     leaf.answer_deletions = false;
     (void)leaf.feed(leaf.kernel.set(host, failed()));
-    (void)leaf.run_for(limits::kFailedGrace);
+    ASSERT_THAT(only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace)), SizeIs(1));
     (void)leaf.kernel.remove(host);
     (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
     (void)leaf.feed(leaf.kernel.set(host, stale(mac(5))));
