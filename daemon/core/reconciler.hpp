@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -68,6 +69,7 @@ public:
         entry.rejected = false;
         cancel_retry(key, entry);  // It was the old wish's.
         enqueue(key, entry);
+        note_wish(key, entry);
     }
 
     void unwant(const Key& key) {
@@ -80,6 +82,7 @@ public:
         entry.rejected = false;
         entry.reinstall = false;
         cancel_retry(key, entry);
+        note(key, entry);
         if (!needs_delete(entry) && entry.in_flight == 0) {
             forget_if_idle(key, entry);
             return;
@@ -105,6 +108,7 @@ public:
         if (found != nullptr && found->desired && found->in_flight == 0) {
             found->held = Held::Maybe;
             enqueue(key, *found);
+            note(key, *found);
         }
     }
 
@@ -114,6 +118,7 @@ public:
         if (found != nullptr && found->in_flight == 0) {
             found->held = Held::Maybe;
             found->rejected = true;
+            note(key, *found);
         }
     }
 
@@ -126,6 +131,7 @@ public:
                 entry.audited = audit_;
                 set_held(entry, std::move(actual));
                 enqueue(key, entry);
+                note(key, entry);
             }
             return;
         }
@@ -136,6 +142,7 @@ public:
         } else {
             settle_observation(key, entry, std::move(actual), now);
         }
+        note(key, entry);
         forget_if_idle(key, entry);
     }
 
@@ -168,6 +175,7 @@ public:
         last_answer_ = now;
         newest_answered_ = std::max(newest_answered_, found->sent_at);
         finish(op.key, *found, result, now);
+        note(op.key, *found);
         forget_if_idle(op.key, *found);
     }
 
@@ -191,6 +199,7 @@ public:
             entry.attempts = 0;
             entry.retry_at.reset();
             enqueue(key, entry);
+            note(key, entry);
         });
     }
 
@@ -204,6 +213,28 @@ public:
             return std::nullopt;
         }
         return next_from(ready_puts_, now);
+    }
+    /// The same, for a sink that takes no puts at the moment.
+    std::optional<Op> next_delete(TimePoint now) {
+        release_retries(now);
+        while (!ready_deletes_.empty()) {
+            const Key& key = ready_deletes_.front();
+            const auto found = entries_.find(key);
+            if (found == entries_.end() || !found->second->desired) {
+                if (auto op = next_from(ready_deletes_, now, 1)) {
+                    return op;
+                }
+                continue;
+            }
+            // Wanted again meanwhile: it waits with the puts.
+            Entry& entry = *found->second;
+            entry.queued_delete = false;
+            if (!std::exchange(entry.queued_put, true)) {
+                ready_puts_.push_back(key);
+            }
+            ready_deletes_.pop_front();
+        }
+        return std::nullopt;
     }
 
     /// Marks operations whose answer is late; true while at least one waits for an audit.
@@ -252,6 +283,13 @@ public:
         const Entry* found = entries_.find(key);
         return found == nullptr ? kNothing : found->desired;
     }
+    /// What readers are shown of a key: its wish or, while that is being withdrawn, what the sink
+    /// was last known to hold.
+    [[nodiscard]] Value shown(const Key& key) const {
+        const auto found = entries_.find(key);
+        return found == entries_.end() ? Value{}
+                                       : found->second->desired.value_or(found->second->actual);
+    }
     [[nodiscard]] SinkState state(const Key& key) const {
         const Entry* found = entries_.find(key);
         return found == nullptr ? SinkState::Absent : state_of(*found);
@@ -265,6 +303,15 @@ public:
             }
         });
     }
+    /// From now on the keys whose wish or state has changed are remembered until they are taken;
+    /// one key may be among them more than once. Off at first, and then it costs nothing.
+    void keep_journal(bool keep) {
+        journaling_ = keep;
+        journal_.clear();
+        entries_.for_each([](const Key&, Entry& entry) { entry.noted = state_of(entry); });
+    }
+    [[nodiscard]] std::vector<Key> take_journal() { return std::exchange(journal_, {}); }
+
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     /// Keys that wait for next(): never more than two for each key, however often wishes change.
     [[nodiscard]] std::size_t queued() const { return ready_puts_.size() + ready_deletes_.size(); }
@@ -291,6 +338,7 @@ private:
         bool overdue = false;
         bool rejected = false;
         bool reinstall = false;
+        SinkState noted = SinkState::Absent;  // The last state that the journal has told of.
     };
     struct Waiting {
         TimePoint deadline;
@@ -325,6 +373,18 @@ private:
         entry.held = actual ? Held::Yes : Held::No;
         if (actual) {
             entry.actual = std::move(*actual);
+        }
+    }
+
+    void note(const Key& key, Entry& entry) {
+        if (journaling_ && entry.noted != state_of(entry)) {
+            note_wish(key, entry);
+        }
+    }
+    void note_wish(const Key& key, Entry& entry) {
+        if (journaling_) {
+            entry.noted = state_of(entry);
+            journal_.push_back(key);
         }
     }
 
@@ -365,8 +425,10 @@ private:
         }
     }
 
-    std::optional<Op> next_from(std::deque<Key>& queue, TimePoint now) {
-        while (!queue.empty()) {
+    std::optional<Op> next_from(std::deque<Key>& queue,
+                                TimePoint now,
+                                std::size_t looks = std::numeric_limits<std::size_t>::max()) {
+        while (!queue.empty() && looks-- > 0) {
             const Key key = queue.front();
             queue.pop_front();
             Entry* found = entries_.find(key);
@@ -413,6 +475,7 @@ private:
         if (entry.sent) {
             ++in_flight_puts_;
         }
+        note(key, entry);
         waiting_.push_back(
             {.deadline = now + options_.answer_timeout, .id = entry.in_flight, .key = key});
         return Op{.id = entry.in_flight, .key = key, .put = entry.sent};
@@ -535,6 +598,8 @@ private:
     TimePoint newest_answered_{};  // When the latest operation was sent that it has answered.
     std::uint32_t audit_ = 0;
     TimePoint audit_started_{};
+    bool journaling_ = false;
+    std::vector<Key> journal_;
 };
 
 }  // namespace planed
