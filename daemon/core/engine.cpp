@@ -115,6 +115,7 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
         }
     }
     if (change->appeared && was_known) {
+        changes_.renamed = keeps_changes_;
         for (const FdbKey& key : fdb_.behind(seen.link.index)) {
             fdb_.find(key)->saved = false;  // The state file has the old name.
             mark_mac_dirty(key);
@@ -222,6 +223,8 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
                       judge_state(old) == judge_state(seen.neighbor);
     if (!same) {
         mark_dirty(*record);
+    } else {
+        note_changed(seen.key);
     }
 }
 
@@ -285,6 +288,7 @@ void Engine::remove_neighbor(const NeighborKey& key) {
     if (!record) {
         return;
     }
+    note_changed(key);
     probes_.remove(key);
     if (!record->neighbor.mac.is_zero()) {
         release_mac(key.link, record->neighbor.mac);
@@ -589,6 +593,14 @@ void Engine::on(const NeighborTableSeen& seen, TimePoint /*now*/) {
     }
 }
 
+void Engine::on(const MirrorSeen& seen, TimePoint /*now*/) {
+    if (seen.trouble.empty()) {
+        recover("redis");
+    } else {
+        degrade("redis", seen.trouble);
+    }
+}
+
 void Engine::on(const ConfigChanged& changed, TimePoint now) {
     const bool routes_differ = config_->routes != changed.config->routes;
     config_ = changed.config;
@@ -671,6 +683,19 @@ void Engine::mark_all_dirty() {
     for (const NeighborKey& key : keys) {
         mark_dirty(key);
     }
+}
+
+// Changes -----------------------------------------------------------------------------------------
+
+void Engine::keep_changes(bool keep) {
+    keeps_changes_ = keep;
+    changes_ = {};
+    sink_.keep_journal(keep);
+}
+
+Changes Engine::take_changes() {
+    changes_.routes = sink_.take_journal();
+    return std::exchange(changes_, {});
 }
 
 // Words -------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@
 #include "core/probe_queue.hpp"
 #include "core/route_sink.hpp"
 #include "core/served_interfaces.hpp"
+#include "core/snapshot.hpp"
 
 namespace planed {
 
@@ -78,6 +79,16 @@ public:
     [[nodiscard]] const RouteSink::Routes& routes() const { return sink_.routes(); }
     [[nodiscard]] const NeighborTable& neighbors() const { return neighbors_; }
     [[nodiscard]] const ServedInterfaces& served() const { return served_; }
+    [[nodiscard]] const LinkTable& links() const { return links_; }
+    [[nodiscard]] const Config& config() const { return *config_; }
+    [[nodiscard]] PortFacts port_of(const NeighborKey& key) const;
+    /// Every table has been read once, and all that is known has been judged.
+    [[nodiscard]] bool has_planned() const { return facts_whole_ && dirty_.empty(); }
+
+    /// From now on remembers what has changed for readers, until it is taken. Off at first, and
+    /// then it costs nothing; turning it on says nothing of what was there before.
+    void keep_changes(bool keep);
+    [[nodiscard]] Changes take_changes();
 
 private:
     // Where a neighbour is attached. What does not apply, or is not known, is null.
@@ -112,6 +123,7 @@ private:
     void on(const ShutRemembered& remembered, TimePoint now);
     void on(const BgpPeersSeen& seen, TimePoint now);
     void on(const NeighborTableSeen& seen, TimePoint now);
+    void on(const MirrorSeen& seen, TimePoint now);
     void on(const ConfigChanged& changed, TimePoint now);
     void on(const StopRequested& requested, TimePoint now);
 
@@ -173,6 +185,11 @@ private:
     void reach(Milestone milestone, TimePoint now);
 
     void say(Level level, std::string_view id, std::string text);
+    void note_changed(const NeighborKey& key) {
+        if (keeps_changes_) {
+            changes_.hosts.push_back(key);
+        }
+    }
     void degrade(const std::string& id, std::string text);
     void recover(const std::string& id);
 
@@ -227,6 +244,9 @@ private:
     std::uint64_t resyncs_ = 0;
     std::set<DumpKind> overrun_;  // Kinds whose next complete dump is a resync.
     std::deque<Output> outputs_;
+
+    bool keeps_changes_ = false;
+    Changes changes_;
 };
 
 }  // namespace planed

@@ -59,6 +59,9 @@ void Engine::update_served(TimePoint /*now*/) {
             settings_.serve(*served);
         }
         mark_link_dirty(link);
+        if (keeps_changes_) {
+            changes_.interfaces.push_back(link);
+        }
     }
     for (const auto& [link, served] : served_.all()) {
         if (sink_.is_up() && announced_vrfs_.insert(served.vrf).second &&
@@ -165,6 +168,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
         return;
     }
     record->dirty = false;
+    note_changed(key);
     const Whereabouts where = whereabouts_of(key.link, record->neighbor.mac);
     const Reason reason = judge_neighbor(key, *record, where.served, where.port);
     if (reason != record->reason) {
@@ -260,6 +264,11 @@ PortFacts Engine::port_of(const ServedInterface& served, const PortBinding* bind
     }
     const auto state = binding->unconfirmed ? PortFacts::State::Unconfirmed : PortFacts::State::Up;
     return {.state = state, .port = port->index};
+}
+
+PortFacts Engine::port_of(const NeighborKey& key) const {
+    const NeighborRecord* record = neighbors_.find(key);
+    return record == nullptr ? PortFacts{} : port_of(key.link, record->neighbor.mac);
 }
 
 Reason Engine::judge_neighbor(const NeighborKey& key,

@@ -174,6 +174,12 @@ struct NeighborTableSeen {
     bool operator==(const NeighborTableSeen&) const = default;
 };
 
+/// The state of the mirror in Redis: what is wrong with it, in words; empty when all is well.
+struct MirrorSeen {
+    std::string trouble{};
+    bool operator==(const MirrorSeen&) const = default;
+};
+
 struct ConfigChanged {
     std::shared_ptr<const Config> config{};
     bool operator==(const ConfigChanged&) const = default;
@@ -205,6 +211,7 @@ using Input = std::variant<LinkSeen,
                            ShutRemembered,
                            BgpPeersSeen,
                            NeighborTableSeen,
+                           MirrorSeen,
                            ConfigChanged,
                            StopRequested>;
 

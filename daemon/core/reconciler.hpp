@@ -219,17 +219,16 @@ public:
         release_retries(now);
         while (!ready_deletes_.empty()) {
             const Key& key = ready_deletes_.front();
-            const auto found = entries_.find(key);
-            if (found == entries_.end() || !found->second->desired) {
+            Entry* found = entries_.find(key);
+            if (found == nullptr || !found->desired) {
                 if (auto op = next_from(ready_deletes_, now, 1)) {
                     return op;
                 }
                 continue;
             }
             // Wanted again meanwhile: it waits with the puts.
-            Entry& entry = *found->second;
-            entry.queued_delete = false;
-            if (!std::exchange(entry.queued_put, true)) {
+            found->queued_delete = false;
+            if (!std::exchange(found->queued_put, true)) {
                 ready_puts_.push_back(key);
             }
             ready_deletes_.pop_front();
@@ -286,9 +285,8 @@ public:
     /// What readers are shown of a key: its wish or, while that is being withdrawn, what the sink
     /// was last known to hold.
     [[nodiscard]] Value shown(const Key& key) const {
-        const auto found = entries_.find(key);
-        return found == entries_.end() ? Value{}
-                                       : found->second->desired.value_or(found->second->actual);
+        const Entry* found = entries_.find(key);
+        return found == nullptr ? Value{} : found->desired.value_or(found->actual);
     }
     [[nodiscard]] SinkState state(const Key& key) const {
         const Entry* found = entries_.find(key);

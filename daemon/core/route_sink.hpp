@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/input.hpp"
 #include "core/output.hpp"
@@ -45,6 +46,8 @@ public:
     [[nodiscard]] bool quiet() const { return routes_.quiet(); }
     [[nodiscard]] bool read_back_done() const { return read_backs_ > 0; }
     [[nodiscard]] const Routes& routes() const { return routes_; }
+    void keep_journal(bool keep) { routes_.keep_journal(keep); }
+    [[nodiscard]] std::vector<RouteKey> take_journal() { return routes_.take_journal(); }
 
 private:
     Routes routes_;

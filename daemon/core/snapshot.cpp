@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/snapshot.hpp"
+
+#include "core/engine.hpp"
+
+namespace planed {
+namespace {
+
+/// Of a route, in zebra's hands or on the way there.
+std::string_view reason_of(SinkState state, const Engine& engine, const RouteKey& key) {
+    switch (state) {
+        case SinkState::Held: return word(Reason::Eligible);
+        case SinkState::Pending: return "waits_for_zebra";
+        case SinkState::Rejected: return "zebra_prefers_another";
+        case SinkState::Absent:
+        case SinkState::Withdrawing: break;
+    }
+    std::string_view reason = "host_gone";
+    engine.neighbors().for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
+        const ServedInterface* served = engine.served().find(record.key.link);
+        const bool here = served != nullptr && served->vrf == key.vrf;
+        if (here && record.reason != Reason::Eligible && reason == "host_gone") {
+            reason = word(record.reason);
+        }
+    });
+    return reason;
+}
+
+}  // namespace
+
+std::string_view word(HostOrigin origin) {
+    switch (origin) {
+        case HostOrigin::Kernel: return "kernel";
+        case HostOrigin::Snooped: return "snooped";
+        case HostOrigin::Static: return "static";
+        case HostOrigin::Evpn: return "evpn";
+        case HostOrigin::Remembered: return "remembered";
+    }
+    return "unknown";
+}
+
+std::string_view word(SinkState state) {
+    switch (state) {
+        case SinkState::Absent: return "absent";
+        case SinkState::Pending: return "pending";
+        case SinkState::Held: return "installed";
+        case SinkState::Rejected: return "rejected";
+        case SinkState::Withdrawing: return "withdrawing";
+    }
+    return "unknown";
+}
+
+std::string_view word(ProxyArp mode) {
+    switch (mode) {
+        case ProxyArp::Off: return "off";
+        case ProxyArp::Routed: return "routed";
+        case ProxyArp::Pvlan: return "pvlan";
+    }
+    return "unknown";
+}
+
+bool EngineView::is_whole() const {
+    return engine_.has_planned();
+}
+
+std::optional<HostView> EngineView::host(const NeighborKey& key) const {
+    const NeighborRecord* record = engine_.neighbors().find(key);
+    const ServedInterface* served = engine_.served().find(key.link);
+    if (record == nullptr || served == nullptr || record->judged == TimePoint{} ||
+        record->reason == Reason::NotUnicast) {
+        return std::nullopt;
+    }
+    const PortFacts port = engine_.port_of(key);
+    return HostView{
+        .key = key,
+        .vrf = vrf_name(served->vrf),
+        .interface = served->name,
+        .mac = record->neighbor.mac,
+        .port = link_name(port.port),
+        .state = record->neighbor.state,
+        .origin = HostOrigin::Kernel,
+        .reason = record->reason,
+        .since = record->judged,
+    };
+}
+
+std::optional<RouteView> EngineView::route(const RouteKey& key) const {
+    const RouteSink::Routes& routes = engine_.routes();
+    const SinkState state = routes.state(key);
+    if (state == SinkState::Absent) {
+        return std::nullopt;
+    }
+    return RouteView{
+        .key = key,
+        .vrf = vrf_name(key.vrf),
+        .interface = link_name(routes.shown(key).out),
+        .origin = HostOrigin::Kernel,
+        .state = state,
+        .reason = reason_of(state, engine_, key),
+    };
+}
+
+std::optional<InterfaceView> EngineView::interface(IfIndex link) const {
+    const ServedInterface* served = engine_.served().find(link);
+    if (served == nullptr) {
+        return std::nullopt;
+    }
+    return InterfaceView{
+        .link = link,
+        .name = served->name,
+        .vrf = vrf_name(served->vrf),
+        .carrier = served->up,
+        .proxy_arp = served->config.proxy_arp,
+        .proxy_nd = served->config.proxy_nd,
+        .max_hosts = served->config.max_hosts,
+        .prefixes = served->allowed(),
+    };
+}
+
+NodeView EngineView::node() const {
+    return {.name = engine_.config().node.name,
+            .plane = engine_.config().node.plane,
+            .ready = engine_.milestones().at(Milestone::Ready).has_value()};
+}
+
+std::vector<NeighborKey> EngineView::all_hosts() const {
+    std::vector<NeighborKey> keys;
+    keys.reserve(engine_.neighbors().size());
+    engine_.neighbors().for_each([&](const NeighborKey& key, const NeighborRecord&) {
+        if (engine_.served().find(key.link) != nullptr) {
+            keys.push_back(key);
+        }
+    });
+    return keys;
+}
+
+std::vector<RouteKey> EngineView::all_routes() const {
+    std::vector<RouteKey> keys;
+    keys.reserve(engine_.routes().size());
+    engine_.routes().for_each(
+        [&](const RouteKey& key, const auto&, SinkState) { keys.push_back(key); });
+    return keys;
+}
+
+std::vector<IfIndex> EngineView::all_interfaces() const {
+    std::vector<IfIndex> links;
+    for (const auto& [link, served] : engine_.served().all()) {
+        links.push_back(link);
+    }
+    return links;
+}
+
+std::string EngineView::vrf_name(VrfId vrf) const {
+    return vrf == VrfId::Default ? "default" : link_name(IfIndex{number(vrf)});
+}
+
+std::string EngineView::link_name(IfIndex link) const {
+    return link == IfIndex::None ? std::string() : std::string(engine_.links().name_of(link));
+}
+
+}  // namespace planed

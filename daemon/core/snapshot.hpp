@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine shows to readers (the mirror in Redis, the API): one object at a time, as a value
+// with its names resolved, and which objects have changed. A view decides nothing and keeps
+// nothing; what it hands out is true for the turn in which it was asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "core/eligibility.hpp"
+#include "core/facts.hpp"
+#include "core/reconciler.hpp"
+#include "core/route.hpp"
+#include "net/time.hpp"
+
+namespace planed {
+
+class Engine;
+
+/// How we know of a host.
+enum class HostOrigin : std::uint8_t { Kernel, Snooped, Static, Evpn, Remembered };
+
+std::string_view word(HostOrigin origin);
+std::string_view word(SinkState state);  // "installed"; "absent" is never shown.
+std::string_view word(ProxyArp mode);
+
+/// What has changed since it was last taken. An object may be named more than once, and may be gone
+/// by now or be as it was.
+struct Changes {
+    std::vector<NeighborKey> hosts{};
+    std::vector<RouteKey> routes{};
+    std::vector<IfIndex> interfaces{};
+    bool renamed = false;  // An interface has another name: any object may be called otherwise.
+    bool operator==(const Changes&) const = default;
+};
+
+/// A neighbour on a served interface.
+struct HostView {
+    NeighborKey key{};
+    std::string vrf{};  // "default", or the VRF device's name.
+    std::string interface {};
+    MacAddress mac{};    // Zero: unknown.
+    std::string port{};  // Where the MAC lives; the interface itself if it is none of a bridge;
+                         // empty: unknown.
+    Nud state{};
+    HostOrigin origin{};
+    Reason reason{};
+    TimePoint since{};  // Of the reason.
+    bool operator==(const HostView&) const = default;
+};
+
+struct RouteView {
+    RouteKey key{};
+    std::string vrf{};
+    std::string interface {};  // Empty: not known any more.
+    HostOrigin origin{};
+    SinkState state{};
+    std::string_view reason{};  // A word: why it is in this state.
+    bool operator==(const RouteView&) const = default;
+};
+
+struct InterfaceView {
+    IfIndex link{};
+    std::string name{};
+    std::string vrf{};
+    bool carrier = false;
+    ProxyArp proxy_arp{};
+    bool proxy_nd = false;
+    std::uint32_t max_hosts = 0;
+    std::vector<IpPrefix> prefixes{};  // Where hosts may live.
+    bool operator==(const InterfaceView&) const = default;
+};
+
+struct NodeView {
+    std::string name{};  // As configured; empty: the host name.
+    std::string plane{};
+    bool ready = false;
+    bool operator==(const NodeView&) const = default;
+};
+
+/// Reads an engine. Borrowed: for the duration of a call, on the engine's thread.
+class EngineView {
+public:
+    explicit EngineView(const Engine& engine) : engine_(engine) {}
+
+    /// The facts are whole and all of them have been judged: absence means something.
+    [[nodiscard]] bool is_whole() const;
+
+    /// Nullopt: no such neighbour, or none on a served interface, or not judged yet, or no unicast
+    /// address (the kernel keeps entries for its own multicast groups).
+    [[nodiscard]] std::optional<HostView> host(const NeighborKey& key) const;
+    [[nodiscard]] std::optional<RouteView> route(const RouteKey& key) const;
+    [[nodiscard]] std::optional<InterfaceView> interface(IfIndex link) const;
+    [[nodiscard]] NodeView node() const;
+
+    /// Everything that there may be a view of. These walk the tables.
+    [[nodiscard]] std::vector<NeighborKey> all_hosts() const;
+    [[nodiscard]] std::vector<RouteKey> all_routes() const;
+    [[nodiscard]] std::vector<IfIndex> all_interfaces() const;
+
+private:
+    [[nodiscard]] std::string vrf_name(VrfId vrf) const;
+    [[nodiscard]] std::string link_name(IfIndex link) const;
+
+    const Engine& engine_;
+};
+
+}  // namespace planed
