@@ -8,4 +8,7 @@ namespace planed::io {
 
 TimePoint now();
 
+/// The wall clock (UTC) where now() is zero. It moves only when somebody sets the clock.
+std::chrono::microseconds wall_offset();
+
 }  // namespace planed::io
