@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return cli.exit(error) == 0 ? 0 : kExitConfig;
     }
+    options.version = PLANED_VERSION;
     options.level = planed::parse_level(level).value_or(planed::Level::Info);
 
     const planed::config::Loaded loaded = planed::config::load_file(options.config_path);

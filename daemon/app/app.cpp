@@ -21,6 +21,7 @@
 #include <fmt/core.h>
 
 #include "app/bridges.hpp"
+#include "app/state_mirror.hpp"
 #include "config/diff.hpp"
 #include "config/not_acted_on.hpp"
 #include "core/engine.hpp"
@@ -72,6 +73,7 @@ public:
           kernel_(loop_, [this] { turn(); }),
           engine_(config_),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
+          mirror_(loop_, engine_, mirror_options()),
           timer_(loop_),
           signals_(loop_) {
         engine_.set_level(options_.level);
@@ -124,7 +126,10 @@ private:
         signals_.add(SIGINT);
         signals_.add(SIGHUP);
         wait_for_signal();
+        // hiredis writes by write(2): a Redis that goes away is to be an error, not the end.
+        (void)std::signal(SIGPIPE, SIG_IGN);
         zapi_.start();
+        mirror_.configure(config_->redis);
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
     }
@@ -170,6 +175,7 @@ private:
         config_ = std::make_shared<const Config>(config::live_part(*config_, loaded.config));
         context_ = log_context(config_->node);
         engine_.handle(ConfigChanged{.config = config_}, io::now());
+        mirror_.configure(config_->redis);
         log({.level = Level::Info,
              .id = "config.reloaded",
              .text = fmt::format("changed={}", changes.keys.size())});
@@ -199,6 +205,7 @@ private:
         }
         zapi_.flush();
         kernel_.flush();
+        mirror_.turn(now);
         state_.tick(now);
         say_state_problem();
         in_turn_ = false;
@@ -237,7 +244,7 @@ private:
 
     void arm_timer() {
         std::optional<TimePoint> at = engine_.wake_at();
-        for (const auto& other : {kernel_.wake_at(), state_.wake_at()}) {
+        for (const auto& other : {kernel_.wake_at(), state_.wake_at(), mirror_.wake_at()}) {
             if (other) {
                 at = at ? std::min(*at, *other) : *other;
             }
@@ -285,6 +292,13 @@ private:
         };
     }
 
+    StateMirrorOptions mirror_options() {
+        return {.version = options_.version,
+                .host_name = host_name(),
+                .request_turn = [this] { request_turn(); },
+                .log = [this](const Note& note) { log(note); }};
+    }
+
     // Words ---------------------------------------------------------------------------------------
 
     void log(const Note& note) {
@@ -325,6 +339,7 @@ private:
     Engine engine_;
     io::ZapiClient zapi_;
     ZapiBridge zapi_bridge_;
+    StateMirror mirror_;
     boost::asio::steady_timer timer_;
     boost::asio::signal_set signals_;
     RateLimit rate_limit_;

@@ -14,6 +14,7 @@ namespace planed {
 struct AppOptions {
     std::string config_path;
     Level level = Level::Info;
+    std::string version{};
 };
 
 /// Runs until SIGTERM or SIGINT. Exit code: 0 stopped as asked, 1 the system refused something.

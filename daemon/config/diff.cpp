@@ -16,8 +16,7 @@ namespace {
 
 // Sockets, files and shared objects that are opened once. A part stands for all its keys;
 // live_part() keeps exactly these.
-constexpr std::array<std::string_view, 5> kRestartOnly{
-    "state_dir", "frr", "redis", "api", "plugins"};
+constexpr std::array<std::string_view, 4> kRestartOnly{"state_dir", "frr", "api", "plugins"};
 
 std::string_view part_of(std::string_view key) {
     return key.substr(0, key.find('.'));
@@ -58,7 +57,6 @@ Changes diff(const Config& before, const Config& after) {
 Config live_part(const Config& before, Config after) {
     after.state_dir = before.state_dir;
     after.frr = before.frr;
-    after.redis = before.redis;
     after.api = before.api;
     after.plugins = before.plugins;
     return after;

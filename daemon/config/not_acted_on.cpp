@@ -16,7 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 14> kUnbuilt{{
+constexpr std::array<Unbuilt, 12> kUnbuilt{{
     {"learning.refresh", [](const Config&) { return true; }},
     {"learning.probe_interval", [](const Config&) { return true; }},
     {"learning.probe_attempts", [](const Config&) { return true; }},
@@ -25,8 +25,6 @@ constexpr std::array<Unbuilt, 14> kUnbuilt{{
      [](const Config& c) { return c.routes.withdraw_delay != WithdrawDelay{}; }},
     {"routes.damping", [](const Config& c) { return c.routes.damping.max_flaps != 0; }},
     {"routes.max_withdraw", [](const Config&) { return true; }},
-    {"redis.endpoint", [](const Config& c) { return c.redis.endpoint != "off"; }},
-    {"redis.database_config", [](const Config& c) { return !c.redis.database_config.empty(); }},
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
     {"api.listen", [](const Config& c) { return !c.api.listen.empty(); }},
     {"api.tls", [](const Config& c) { return c.api.tls != TlsConfig{}; }},

@@ -139,6 +139,11 @@ TEST(CheckIncludes, KeepsTestsOutOfAppAndPluginsOutOfTheDaemon) {
                            "#include \"core/engine.hpp\"\n"),
                 ElementsAre("tests/sim/world.cpp:2: includes app/app.hpp: nobody includes app but "
                             "for its bridges"));
+    constexpr std::string_view kMirror = "#include \"app/state_mirror.hpp\"\n";
+    EXPECT_THAT(complaints(check_includes, "tests/system/redis_client_test.cpp", kMirror),
+                IsEmpty());
+    EXPECT_THAT(complaints(check_includes, "tests/unit/io/x_test.cpp", kMirror),
+                ElementsAre(HasSubstr("nobody includes app")));
     EXPECT_THAT(complaints(check_includes,
                            "plugins/prefix_guard/guard.cpp",
                            "#include \"planed/plugin.h\"\n#include \"prefix_guard/own.hpp\"\n"

@@ -35,8 +35,11 @@ std::span<const Layer> layers() {
          .others = {"fmt/", "absl/"}},
         {.scope = "evpn/", .ours = {"net/", "telemetry/note.hpp"}, .others = {"fmt/", "absl/"}},
         {.scope = "statedb/",
-         .ours = {"net/", "telemetry/note.hpp", "core/snapshot.hpp"},
+         .ours = {"net/", "telemetry/note.hpp", "core/snapshot.hpp", "core/reconciler.hpp"},
          .others = {"fmt/", "absl/"}},
+        {.scope = "statedb/database_config",
+         .ours = {"net/"},
+         .others = {"fmt/", "nlohmann/json.hpp"}},
         {.scope = "zapi/", .ours = {"net/", "telemetry/note.hpp"}, .others = {"fmt/", "absl/"}},
         {.scope = "bgp/", .ours = {"net/", "telemetry/note.hpp"}, .others = {"fmt/", "absl/"}},
         // sock_filter and BPF's numbers, never a call.

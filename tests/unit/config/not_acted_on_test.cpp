@@ -39,8 +39,7 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                                 "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
                                 "routes: {add_delay: 1s, withdraw_delay: {silent: 1s}, damping: "
                                 "{max_flaps: 3}, max_withdraw: {at_least: 5}}\n"),
-                ElementsAre("redis.endpoint",
-                            "redis.config_db",
+                ElementsAre("redis.config_db",
                             "plugins",
                             "api.listen",
                             "api.tls",

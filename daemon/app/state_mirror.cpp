@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/state_mirror.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/snapshot.hpp"
+#include "io/clock.hpp"
+
+namespace planed {
+namespace {
+
+// About a millisecond; the rest goes with the next turn.
+constexpr std::size_t kSentPerTurnMax = 256;
+// The clock was set, and not just read a moment later than the other one.
+constexpr Duration kClockStep = 100ms;
+constexpr Duration kClockCheck = 1s;
+
+}  // namespace
+
+StateMirror::StateMirror(boost::asio::io_context& loop, Engine& engine, StateMirrorOptions options)
+    : loop_(loop), engine_(engine), options_(std::move(options)) {}
+
+void StateMirror::configure(const RedisConfig& config) {
+    if (config.endpoint == config_.endpoint && config.database_config == config_.database_config) {
+        return;
+    }
+    config_ = config;
+    client_.reset();
+    mirror_.reset();
+    engine_.keep_changes(false);
+    if (config_.endpoint != "off") {
+        begin();
+    }
+}
+
+void StateMirror::begin() {
+    begin_mirror("|");
+    client_ = std::make_unique<io::RedisClient>(
+        loop_,
+        io::RedisClientOptions{.config = config_, .name_space = io::sonic_namespace()},
+        callbacks());
+    client_->start();
+}
+
+void StateMirror::begin_mirror(const std::string& separator) {
+    separator_ = separator;
+    mirror_.emplace(statedb::MirrorOptions{
+        .separator = separator, .version = options_.version, .host_name = options_.host_name});
+    wall_ = io::wall_offset();
+    mirror_->set_wall(wall_);
+    engine_.keep_changes(true);
+}
+
+io::RedisCallbacks StateMirror::callbacks() {
+    return {
+        .on_up = [this](const io::RedisPlace& place) { connected(place); },
+        .on_down =
+            [this] {
+                mirror_->lost();
+                options_.request_turn();
+            },
+        .on_answer =
+            [this](std::uint64_t id,
+                   const std::string& key,
+                   statedb::Answer answer,
+                   std::string_view words) {
+                mirror_->answered(id, key, answer, words, io::now());
+            },
+        .on_row =
+            [this](const std::string& key, std::span<const std::string_view> row) {
+                mirror_->row_seen(key, row, io::now());
+            },
+        .on_wrong_type =
+            [this](const std::string& key) { mirror_->row_of_wrong_type(key, io::now()); },
+        .on_read_back = [this](bool complete) { mirror_->read_back_finished(complete, io::now()); },
+        .on_heartbeat =
+            [this](std::span<const std::string_view> row) {
+                mirror_->heartbeat_seen(row, io::now());
+            },
+        .on_heartbeat_refused = [this] { mirror_->heartbeat_refused(); },
+        .on_progress = [this] { options_.request_turn(); },
+    };
+}
+
+void StateMirror::connected(const io::RedisPlace& place) {
+    options_.log({.level = Level::Info,
+                  .id = "redis.up",
+                  .text = fmt::format("at={} database={}", io::to_string(place), place.database)});
+    if (place.separator != separator_) {
+        begin_mirror(place.separator);
+    }
+    mirror_->up(io::now());
+    options_.request_turn();
+}
+
+// The turn ----------------------------------------------------------------------------------------
+
+void StateMirror::turn(TimePoint now) {
+    if (mirror_) {
+        follow_wall_clock(now);
+        mirror_->take(engine_.take_changes());
+        mirror_->settle(EngineView(engine_), now);
+        send(now);
+    }
+    tell_trouble(now);
+}
+
+void StateMirror::follow_wall_clock(TimePoint now) {
+    if (now < wall_checked_ + kClockCheck) {
+        return;
+    }
+    wall_checked_ = now;
+    const auto wall = io::wall_offset();
+    if (std::chrono::abs(wall - wall_) > kClockStep) {
+        wall_ = wall;
+        mirror_->set_wall(wall);
+    }
+}
+
+void StateMirror::send(TimePoint now) {
+    const EngineView view(engine_);
+    std::size_t sent = 0;
+    while (client_->has_room()) {
+        if (sent == kSentPerTurnMax) {
+            options_.request_turn();
+            return;
+        }
+        const auto op = mirror_->next(view, now);
+        if (!op) {
+            return;
+        }
+        client_->carry_out(*op);
+        ++sent;
+    }
+}
+
+/// What ails the mirror stays until the rows are right again, not only until somebody answers.
+void StateMirror::tell_trouble(TimePoint now) {
+    std::string trouble;
+    if (client_) {
+        trouble = client_->trouble();
+        if (trouble.empty() && !mirror_->refusal().empty()) {
+            trouble = fmt::format("Redis refuses what is written: {}", mirror_->refusal());
+        }
+        if (trouble.empty() && !mirror_->in_step()) {
+            trouble = trouble_;
+        }
+    }
+    if (trouble != trouble_) {
+        trouble_ = trouble;
+        engine_.handle(MirrorSeen{.trouble = std::move(trouble)}, now);
+        options_.request_turn();
+    }
+}
+
+std::optional<TimePoint> StateMirror::wake_at() {
+    return mirror_ ? mirror_->wake_at(client_->has_room()) : std::nullopt;
+}
+
+}  // namespace planed

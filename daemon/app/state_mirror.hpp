@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the engine, statedb::Mirror and the connection to Redis. The engine's turn comes first:
+// this takes what has changed once the turn's routes are out, and sends a bounded part of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include "config/config.hpp"
+#include "core/engine.hpp"
+#include "io/redis_client.hpp"
+#include "statedb/mirror.hpp"
+#include "telemetry/note.hpp"
+
+namespace planed {
+
+struct StateMirrorOptions {
+    std::string version{};
+    std::string host_name{};
+    std::function<void()> request_turn;
+    std::function<void(const Note&)> log;
+};
+
+class StateMirror {
+public:
+    StateMirror(boost::asio::io_context& loop, Engine& engine, StateMirrorOptions options);
+
+    /// Begins, moves or ends the mirror; what is as it was goes on undisturbed.
+    void configure(const RedisConfig& config);
+    /// At the end of a turn.
+    void turn(TimePoint now);
+    [[nodiscard]] std::optional<TimePoint> wake_at();
+
+private:
+    void begin();
+    void begin_mirror(const std::string& separator);
+    io::RedisCallbacks callbacks();
+    void connected(const io::RedisPlace& place);
+    void follow_wall_clock(TimePoint now);
+    void send(TimePoint now);
+    void tell_trouble(TimePoint now);
+
+    boost::asio::io_context& loop_;
+    Engine& engine_;
+    StateMirrorOptions options_;
+    RedisConfig config_{.endpoint = "off"};
+    std::optional<statedb::Mirror> mirror_;
+    std::string separator_;
+    std::unique_ptr<io::RedisClient> client_;
+    std::string trouble_;  // As the engine was told.
+    std::chrono::microseconds wall_{};
+    TimePoint wall_checked_{};
+};
+
+}  // namespace planed
