@@ -60,7 +60,7 @@ struct MirrorOptions {
     std::string separator = "|";
     std::string version{};
     std::string host_name{};  // Shown where the configuration names no node.
-    std::size_t planned_per_turn_max = 4096;
+    std::size_t planned_per_turn_max = 1024;  // About 3 ms.
     std::size_t in_flight_max = 1024;
     Duration slow_rows_every = 250ms;  // The rows that count: global and interfaces.
     Duration heartbeat = 500ms;        // How often the global row is read.

@@ -139,10 +139,10 @@ TEST(CheckIncludes, KeepsTestsOutOfAppAndPluginsOutOfTheDaemon) {
                            "#include \"core/engine.hpp\"\n"),
                 ElementsAre("tests/sim/world.cpp:2: includes app/app.hpp: nobody includes app but "
                             "for its bridges"));
-    constexpr std::string_view kMirror = "#include \"app/state_mirror.hpp\"\n";
-    EXPECT_THAT(complaints(check_includes, "tests/system/redis_client_test.cpp", kMirror),
+    const std::string mirror = "#include \"app/state_mirror.hpp\"\n";
+    EXPECT_THAT(complaints(check_includes, "tests/system/redis_client_test.cpp", mirror),
                 IsEmpty());
-    EXPECT_THAT(complaints(check_includes, "tests/unit/io/x_test.cpp", kMirror),
+    EXPECT_THAT(complaints(check_includes, "tests/unit/io/x_test.cpp", mirror),
                 ElementsAre(HasSubstr("nobody includes app")));
     EXPECT_THAT(complaints(check_includes,
                            "plugins/prefix_guard/guard.cpp",

@@ -2,7 +2,7 @@
 """What the system does not grant: told in a sentence, while everything that needs no such right goes on."""
 
 import pytest
-from farm import READY, Farm, assert_idle, prefixes_of, settle
+from farm import BRIDGE, READY, Farm, assert_idle, prefixes_of, settle
 from support.fake_zebra import FakeZebra
 
 _UNIT = "+net_admin,+net_raw"
@@ -46,7 +46,7 @@ def test_rights_of_the_unit_file_are_enough(farm: Farm, zebra: FakeZebra) -> Non
     servers = farm.make_hosts(10)
     farm.learn(servers)
 
-    planed = farm.start_planed(by=_AS_UNIT)
+    planed = farm.start_planed({"interfaces": [{"name": BRIDGE}], "redis": {"endpoint": "off"}}, by=_AS_UNIT)
 
     settle(zebra, prefixes_of(servers))
     planed.wait_log(READY, 5)

@@ -76,7 +76,7 @@ def test_stop_while_zebra_is_none(farm: Farm, manner: Manner) -> None:
 
 def test_stop_without_any_zebra(farm: Farm) -> None:
     planed = farm.start_planed(_GO)
-    planed.wait_log("degraded.begin", 5)
+    planed.wait_log('degraded.begin .*what="zebra"', 5)
 
     _ends(planed)
 
