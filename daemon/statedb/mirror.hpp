@@ -59,11 +59,11 @@ enum class Answer : std::uint8_t {
 struct MirrorOptions {
     std::string separator = "|";
     std::string version{};
-    std::string host_name{};  // Shown where the configuration names no node.
+    std::string host_name{};                  // Shown where the configuration names no node.
     std::size_t planned_per_turn_max = 1024;  // About 3 ms.
     std::size_t in_flight_max = 1024;
     Duration slow_rows_every = 250ms;  // The rows that count: global and interfaces.
-    Duration heartbeat = 500ms;        // How often the global row is read.
+    Duration heartbeat = 250ms;        // How often the global row is read.
     Duration second_read_back = 2s;    // After a connection began.
     Duration audit_interval = 60s;
     Duration read_back_spacing = 500ms;
