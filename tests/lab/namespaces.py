@@ -77,7 +77,7 @@ class Holder:
 
 def enter_command(pid: int, argv: list[str]) -> list[str]:
     """`argv` in the namespaces of `pid`; it replaces nsenter, so the pid of what is started is argv's own."""
-    return ["nsenter", "--target", str(pid), "--net", "--mount", "--uts", "--", *argv]
+    return ["nsenter", "--target", str(pid), "--net", "--mount", "--uts", "--root", "--wd", "--", *argv]
 
 
 def call_inside(pid: int, function: Callable[[], T]) -> T:
