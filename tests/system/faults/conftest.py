@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A leaf with many servers and a zebra that does as it is told; what planed does wrong by itself fails any test."""
 
-import fcntl
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from farm import Farm
+from neighbor_limits import neighbor_limits
 from support.fake_zebra import FakeZebra
 
 _OWN_FAULTS = re.compile(r"(\w+Sanitizer|runtime error:|[Aa]ssertion|PLANED_ASSERT|terminate called)[^\n]*")
@@ -47,28 +47,6 @@ def big_tables() -> Iterator[None]:
     """Room for 65,536 neighbours of each family. The limits count the whole machine and exist only outside namespaces."""
     with neighbor_limits(thresh1=16384, thresh2=32768, thresh3=65536):
         yield
-
-
-class neighbor_limits:  # noqa: N801  It reads as a function where it is used.
-    """Sets net.*.neigh.default.gc_thresh1 to 3 and puts back what was there; one at a time on a machine."""
-
-    def __init__(self, **limits: int) -> None:
-        self._limits = limits
-        self._found: dict[Path, str] = {}
-
-    def __enter__(self) -> None:
-        self._lock = open("/run/lock/planed-neighbor-limits", "w", encoding="utf-8")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        for version in (4, 6):
-            for name, value in self._limits.items():
-                file = Path(f"/proc/sys/net/ipv{version}/neigh/default/gc_{name}")
-                self._found[file] = file.read_text(encoding="utf-8")
-                file.write_text(str(value), encoding="utf-8")
-
-    def __exit__(self, *_: object) -> None:
-        for file, value in self._found.items():
-            file.write_text(value, encoding="utf-8")
-        self._lock.close()
 
 
 def _end_planed_first(farm: Farm) -> None:

@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from conftest import neighbor_limits
 from farm import BRIDGE, READY, Farm, assert_idle, prefixes_of, settle
 from lab import holds_for
+from neighbor_limits import neighbor_limits
 from support import rtnl
 from support.fake_zebra import FakeZebra
 
