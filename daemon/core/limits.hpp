@@ -27,7 +27,7 @@ inline constexpr std::size_t kPlannedPerTurnMax = 8'192;
 // Kernel tables are read whole this often even if no event was lost: some changes have no event.
 inline constexpr Duration kAuditInterval = 60s;
 // A FAILED entry that makes the kernel deaf to its host is deleted after this long.
-inline constexpr Duration kFailedGrace = 200ms;
+inline constexpr Duration kFailedGrace = 20ms;
 // A port that the kernel would not take down or up is set again after this long.
 inline constexpr Duration kLinkRetry = 1s;
 // Between two dumps of one table: an overrun under load must not turn into a dump after a dump.
