@@ -88,11 +88,17 @@ void Engine::fetch_ahead(std::span<const Input> inputs) const {
     });
     for_each_neighbor([&](const NeighborSeen& seen, const ServedInterface& served) {
         // Looking up reads the key beside what is found: that it is read is all that matters.
-        (void)fdb_.find(fdb_key(served, seen.neighbor.mac));
-        (void)neighbors_.has_mac(seen.key.link, seen.neighbor.mac);
-        (void)sink_.routes().desired(route_key(served.vrf, seen.key.address));
+        __builtin_prefetch(fdb_.find(fdb_key(served, seen.neighbor.mac)));
+        __builtin_prefetch(neighbors_.addresses_of(seen.key.link, seen.neighbor.mac).data());
+        __builtin_prefetch(&sink_.routes().desired(route_key(served.vrf, seen.key.address)));
         if (const NeighborRecord* record = neighbors_.find(seen.key); record != nullptr) {
+            __builtin_prefetch(record + 1);  // It is longer than a cache line.
             neighbors_.prefetch(seen.key.link, record->neighbor.mac);
+        }
+    });
+    for_each_neighbor([&](const NeighborSeen& seen, const ServedInterface&) {
+        if (const NeighborRecord* record = neighbors_.find(seen.key); record != nullptr) {
+            __builtin_prefetch(neighbors_.addresses_of(seen.key.link, record->neighbor.mac).data());
         }
     });
 }
