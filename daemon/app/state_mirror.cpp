@@ -37,7 +37,6 @@ void StateMirror::configure(const RedisConfig& config) {
 }
 
 void StateMirror::begin() {
-    begin_mirror("|");
     client_ = std::make_unique<io::RedisClient>(
         loop_,
         io::RedisClientOptions{.config = config_, .name_space = io::sonic_namespace()},
@@ -59,7 +58,9 @@ io::RedisCallbacks StateMirror::callbacks() {
         .on_up = [this](const io::RedisPlace& place) { connected(place); },
         .on_down =
             [this] {
-                mirror_->lost();
+                if (mirror_) {
+                    mirror_->lost();
+                }
                 options_.request_turn();
             },
         .on_answer =
@@ -89,7 +90,8 @@ void StateMirror::connected(const io::RedisPlace& place) {
     options_.log({.level = Level::Info,
                   .id = "redis.up",
                   .text = fmt::format("at={} database={}", io::to_string(place), place.database)});
-    if (place.separator != separator_) {
+    // A leaf without Redis does not pay for one.
+    if (!mirror_ || place.separator != separator_) {
         begin_mirror(place.separator);
     }
     mirror_->up(io::now());
@@ -142,10 +144,10 @@ void StateMirror::tell_trouble(TimePoint now) {
     std::string trouble;
     if (client_) {
         trouble = client_->trouble();
-        if (trouble.empty() && !mirror_->refusal().empty()) {
+        if (trouble.empty() && mirror_ && !mirror_->refusal().empty()) {
             trouble = fmt::format("Redis refuses what is written: {}", mirror_->refusal());
         }
-        if (trouble.empty() && !mirror_->in_step()) {
+        if (trouble.empty() && mirror_ && !mirror_->in_step()) {
             trouble = trouble_;
         }
     }
