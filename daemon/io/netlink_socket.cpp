@@ -2,7 +2,6 @@
 #include "io/netlink_socket.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <sys/socket.h>
@@ -12,19 +11,9 @@
 #include <fmt/core.h>
 #include <linux/netlink.h>
 
+#include "io/socket_options.hpp"
+
 namespace planed::io {
-namespace {
-
-tl::unexpected<Error> system_error(std::string_view what) {
-    const int number = errno;
-    return fail_errno(number, fmt::format("{}: {}", what, std::strerror(number)));
-}
-
-bool set(int fd, int level, int option, int value) {
-    return ::setsockopt(fd, level, option, &value, sizeof value) == 0;
-}
-
-}  // namespace
 
 Result<NetlinkSocket> NetlinkSocket::open(const Options& options) {
     const int fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, options.protocol);
@@ -32,22 +21,19 @@ Result<NetlinkSocket> NetlinkSocket::open(const Options& options) {
         return system_error("cannot open a netlink socket");
     }
     NetlinkSocket socket(fd);
-    if (!set(fd, SOL_SOCKET, SO_RCVBUFFORCE, options.receive_buffer)) {
-        // As far as net.core.rmem_max goes.
-        (void)set(fd, SOL_SOCKET, SO_RCVBUF, options.receive_buffer);
-    }
+    set_receive_buffer(fd, options.receive_buffer);
     // Refusals with words (since 4.12) and filters that are checked (since 4.20): useful, not
     // needed.
-    (void)set(fd, SOL_NETLINK, NETLINK_EXT_ACK, 1);
-    (void)set(fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
-    (void)set(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1);
+    (void)set_option(fd, SOL_NETLINK, NETLINK_EXT_ACK, 1);
+    (void)set_option(fd, SOL_NETLINK, NETLINK_CAP_ACK, 1);
+    (void)set_option(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, 1);
     sockaddr_nl address{};
     address.nl_family = AF_NETLINK;
     if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         return system_error("cannot bind a netlink socket");
     }
     for (const unsigned group : options.groups) {
-        if (!set(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, static_cast<int>(group))) {
+        if (!set_option(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, static_cast<int>(group))) {
             return system_error(fmt::format("cannot join netlink group {}", group));
         }
     }

@@ -14,17 +14,10 @@
 #include <linux/if_ether.h>
 #include <linux/pkt_sched.h>
 
+#include "io/socket_options.hpp"
+
 namespace planed::io {
 namespace {
-
-tl::unexpected<Error> system_error(std::string_view what) {
-    const int number = errno;
-    return fail_errno(number, fmt::format("{}: {}", what, std::strerror(number)));
-}
-
-bool set(int fd, int level, int option, int value) {
-    return ::setsockopt(fd, level, option, &value, sizeof value) == 0;
-}
 
 bool attach_filter(int fd) {
     packet::Filter program = packet::filter();
@@ -61,18 +54,15 @@ Result<void> prepare(int fd, const PacketSocket::Options& options) {
     if (!attach_filter(fd)) {
         return system_error("cannot attach a filter to a packet socket");
     }
-    if (!set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)) {
+    if (!set_option(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)) {
         return system_error("cannot keep a packet socket from hearing what goes out");
     }
-    if (!set(fd, SOL_PACKET, PACKET_AUXDATA, 1)) {
+    if (!set_option(fd, SOL_PACKET, PACKET_AUXDATA, 1)) {
         return system_error("cannot see VLAN tags on a packet socket");
     }
-    if (!set(fd, SOL_SOCKET, SO_RCVBUFFORCE, options.receive_buffer)) {
-        // As far as net.core.rmem_max goes.
-        (void)set(fd, SOL_SOCKET, SO_RCVBUF, options.receive_buffer);
-    }
+    set_receive_buffer(fd, options.receive_buffer);
     // Where a queue has classes, ours goes with what keeps the network together.
-    (void)set(fd, SOL_SOCKET, SO_PRIORITY, TC_PRIO_CONTROL);
+    (void)set_option(fd, SOL_SOCKET, SO_PRIORITY, TC_PRIO_CONTROL);
     return {};
 }
 
