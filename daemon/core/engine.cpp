@@ -146,7 +146,7 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
 }
 
 void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint now) {
-    const bool up = link.admin_up && link.carrier;
+    const bool up = is_up(link);
     if (change.flapped && served_.find(link.index) != nullptr) {
         flapped_.insert(link.index);
     }

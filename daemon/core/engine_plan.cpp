@@ -259,7 +259,7 @@ PortFacts Engine::port_of(const ServedInterface& served, const PortBinding* bind
     if (port == nullptr || port->master != served.bridge) {
         return {.state = PortFacts::State::Left, .port = binding->port};
     }
-    if (!(port->admin_up && port->carrier)) {
+    if (!is_up(*port)) {
         return {.state = PortFacts::State::Down, .port = port->index};
     }
     const auto state = binding->unconfirmed ? PortFacts::State::Unconfirmed : PortFacts::State::Up;

@@ -19,10 +19,6 @@ void count_down(Map& map, const Key& key) {
     }
 }
 
-bool is_up(const Link& link) {
-    return link.admin_up && link.carrier;
-}
-
 // The link as its structure alone shows it.
 Link without_state(Link link) {
     link.admin_up = false;

@@ -28,6 +28,11 @@ struct LinkChange {
     bool operator==(const LinkChange&) const = default;
 };
 
+/// Administratively up with carrier.
+inline bool is_up(const Link& link) {
+    return link.admin_up && link.carrier;
+}
+
 class LinkTable {
 public:
     /// Nullopt: nothing new, or a dump row that an event has overtaken.

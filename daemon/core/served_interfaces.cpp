@@ -31,7 +31,7 @@ ServedInterface serve(const InterfaceConfig& config,
     ServedInterface served{.link = link.index,
                            .name = link.name,
                            .vrf = vrf_of(link, links),
-                           .up = link.admin_up && link.carrier,
+                           .up = is_up(link),
                            .config = config};
     const auto [bridge, vlan] = forwarding_table_of(link, links);
     served.bridge = bridge;

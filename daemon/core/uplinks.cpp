@@ -18,9 +18,8 @@ bool is_isolated(const Config& config, const LinkTable& links) {
         return false;
     }
     bool any_up = false;
-    links.for_each([&](const Link& link) {
-        any_up = any_up || (link.admin_up && link.carrier && is_uplink(config, link));
-    });
+    links.for_each(
+        [&](const Link& link) { any_up = any_up || (is_up(link) && is_uplink(config, link)); });
     return !any_up;
 }
 
