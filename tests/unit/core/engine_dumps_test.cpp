@@ -63,14 +63,19 @@ TEST(EngineStart, DoesNotSpinWhileATableCannotBeRead) {
     EXPECT_FALSE(leaf.engine.milestones().at(Milestone::NeighborsSynced));
 }
 
-TEST(EngineStart, DoesNotAnnounceFromATableThatWasReadInPartOnly) {
-    Leaf leaf(serving({"br0"}), rail());
+// A host is there, and has not been read.
+void read_all_but_neighbors(Leaf& leaf) {
     (void)leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5)));
     leaf.answer_dumps = false;
     (void)leaf.feed(ZapiUp{.family = "C"});
     for (const DumpKind kind : {DumpKind::Links, DumpKind::Addresses, DumpKind::Fdb}) {
         (void)leaf.feed(leaf.kernel.dump(kind));
     }
+}
+
+TEST(EngineStart, DoesNotAnnounceFromATableThatWasReadInPartOnly) {
+    Leaf leaf(serving({"br0"}), rail());
+    read_all_but_neighbors(leaf);
 
     EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.dump(DumpKind::Neighbors, false))), IsEmpty());
     EXPECT_THAT(only<StartDump>(leaf.run_for(100ms)),
@@ -82,12 +87,7 @@ TEST(EngineStart, DoesNotAnnounceFromATableThatWasReadInPartOnly) {
 // A host that was born meanwhile would be missing, and zebra is told what is not wanted any more.
 TEST(EngineStart, WaitsForADumpDuringWhichNoEventWasLost) {
     Leaf leaf(serving({"br0"}), rail());
-    (void)leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5)));
-    leaf.answer_dumps = false;
-    (void)leaf.feed(ZapiUp{.family = "C"});
-    for (const DumpKind kind : {DumpKind::Links, DumpKind::Addresses, DumpKind::Fdb}) {
-        (void)leaf.feed(leaf.kernel.dump(kind));
-    }
+    read_all_but_neighbors(leaf);
     (void)leaf.feed(DumpStarted{.kind = DumpKind::Neighbors});
     (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
 

@@ -243,13 +243,18 @@ TEST(EngineNeighbors, OfIpv6AreLeftAloneWhileNobodyKnowsWhatTheyAre) {
     EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
 }
 
-TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
-    const NeighborKey host = on_br0("fd00:0:0:1::5");
-    RailLeaf leaf;
+// The host fails; what the engine asks the kernel to delete then is returned, and not done.
+std::vector<DeleteNeighbor> fail_without_deletion(Leaf& leaf, const NeighborKey& host) {
     (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
     leaf.answer_deletions = false;
     (void)leaf.feed(leaf.kernel.set(host, failed()));
-    const auto deletes = only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace));
+    return only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace));
+}
+
+TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    const auto deletes = fail_without_deletion(leaf, host);
     ASSERT_THAT(deletes, SizeIs(1));
 
     // It speaks; then the kernel does what we asked for, which it announces in two steps.
@@ -271,10 +276,7 @@ TEST(EngineNeighbors, AreKeptIfTheyReturnWhileTheirFailedEntryIsBeingDeleted) {
 TEST(EngineNeighbors, MayFailAgainAfterTheirEntryCouldNotBeDeleted) {
     const NeighborKey host = on_br0("fd00:0:0:1::5");
     RailLeaf leaf;
-    (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
-    leaf.answer_deletions = false;
-    (void)leaf.feed(leaf.kernel.set(host, failed()));
-    const auto deletes = only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace));
+    const auto deletes = fail_without_deletion(leaf, host);
     ASSERT_THAT(deletes, SizeIs(1));
     const Error gone{.code = Errc::System, .text = "No such file", .system_errno = 2};
     EXPECT_THAT(leaf.feed(KernelAnswered{.request = deletes.at(0).request, .error = gone}),
@@ -288,10 +290,7 @@ TEST(EngineNeighbors, MayFailAgainAfterTheirEntryCouldNotBeDeleted) {
 TEST(EngineNeighbors, MayFailAgainAfterTheWordOfTheirDeletionWasLost) {
     const NeighborKey host = on_br0("fd00:0:0:1::5");
     RailLeaf leaf;
-    (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
-    leaf.answer_deletions = false;
-    (void)leaf.feed(leaf.kernel.set(host, failed()));
-    ASSERT_THAT(only<DeleteNeighbor>(leaf.run_for(limits::kFailedGrace)), SizeIs(1));
+    ASSERT_THAT(fail_without_deletion(leaf, host), SizeIs(1));
     (void)leaf.kernel.remove(host);
     (void)leaf.feed(EventsLost{.kind = DumpKind::Neighbors});
     (void)leaf.feed(leaf.kernel.set(host, stale(mac(5))));
