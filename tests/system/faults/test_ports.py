@@ -2,14 +2,16 @@
 """Many ports at once: each takes its hosts with it, also those whose loss the kernel tells late."""
 
 import fcntl
+import ipaddress
 import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
-from farm import BRIDGE, READY, Farm, prefixes_of, quick, settle
+from farm import BRIDGE, READY, Farm, Server, prefixes_of, quick, settle
+from lab import frames
 from support.fake_zebra import FakeZebra
 
 _TUNSETIFF, _TUNSETCARRIER = 0x400454CA, 0x400454E2
@@ -52,6 +54,12 @@ class Taps:
 
     def carrier(self, name: str, on: bool) -> None:
         fcntl.ioctl(self._files[name], _TUNSETCARRIER, struct.pack("i", int(on)))
+
+    def announce(self, servers: Iterable[Server]) -> None:
+        """Gratuitous ARP and unsolicited NA: a tap's server speaks by what is written into its file."""
+        for server in servers:
+            for address in (server.v4, server.v6):
+                os.write(self._files[server.port], frames.announcement(ipaddress.ip_address(address), server.mac))
 
     def close(self) -> None:
         for file in self._files.values():
@@ -113,5 +121,7 @@ def test_port_that_flaps_faster_than_anybody_looks_ends_as_it_is(farm: Farm, tap
     taps.carrier(taps.names[1], False)
     taps.carrier(taps.names[1], True)
     taps.carrier(taps.names[1], False)
+    alive = [server for server in servers if server.port == taps.names[0]]
+    taps.announce(alive)  # Whoever saw the port down waits for this.
 
-    settle(zebra, prefixes_of(s for s in servers if s.port == taps.names[0]), deadline=3.0)
+    settle(zebra, prefixes_of(alive), deadline=3.0)
