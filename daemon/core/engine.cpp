@@ -431,6 +431,10 @@ void Engine::sweep_neighbors(bool conclusive, TimePoint now) {
     }
 }
 
+void Engine::on(const EventsWaiting& waiting, TimePoint /*now*/) {
+    neighbors_waiting_ = neighbors_waiting_ || waiting.kind == DumpKind::Neighbors;
+}
+
 void Engine::on(const EventsLost& lost, TimePoint /*now*/) {
     ++overruns_;
     overrun_.insert(lost.kind);

@@ -113,6 +113,7 @@ private:
     void on(const DumpStarted& started, TimePoint now);
     void on(const DumpFinished& finished, TimePoint now);
     void on(const EventsLost& lost, TimePoint now);
+    void on(const EventsWaiting& waiting, TimePoint now);
     void on(const RouteAnswered& answered, TimePoint now);
     void on(const RouteSeen& seen, TimePoint now);
     void on(const ReadBackFinished& finished, TimePoint now);
@@ -180,6 +181,7 @@ private:
     void run_link_reads(TimePoint now);
     void run_link_retries(TimePoint now);
     void run_deletions(TimePoint now);
+    [[nodiscard]] bool knows_neighbors() const;
     void run_routes(TimePoint now);
     void run_settings();
     void reach(Milestone milestone, TimePoint now);
@@ -243,6 +245,7 @@ private:
     std::uint64_t overruns_ = 0;
     std::uint64_t resyncs_ = 0;
     std::set<DumpKind> overrun_;  // Kinds whose next complete dump is a resync.
+    bool neighbors_waiting_ = false;  // Their events, unread in this turn.
     std::deque<Output> outputs_;
 
     bool keeps_changes_ = false;

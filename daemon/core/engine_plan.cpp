@@ -45,6 +45,7 @@ void Engine::settle(TimePoint now) {
     run_deletions(now);
     run_dumps(now);
     run_settings();
+    neighbors_waiting_ = false;
 }
 
 // Wishes ------------------------------------------------------------------------------------------
@@ -368,7 +369,16 @@ void Engine::run_routes(TimePoint now) {
     }
 }
 
+// What is written to the kernel's table must not undo what it has told and nobody has read yet: a
+// deletion by hand, another MAC, a host that returned.
+bool Engine::knows_neighbors() const {
+    return !neighbors_waiting_ && !overrun_.contains(DumpKind::Neighbors);
+}
+
 void Engine::run_probes(TimePoint now) {
+    if (!knows_neighbors()) {
+        return;
+    }
     while (const auto key = probes_.poll(now)) {
         const NeighborRecord* record = neighbors_.find(*key);
         if (record == nullptr || record->neighbor.mac.is_zero()) {
@@ -434,8 +444,8 @@ void Engine::run_link_retries(TimePoint now) {
 // Somebody who deletes an entry makes it FAILED first, and may put another one there at once: what
 // is deleted has been FAILED for a moment.
 void Engine::run_deletions(TimePoint now) {
-    if (overrun_.contains(DumpKind::Neighbors)) {
-        return;  // Nobody knows what is there: after the dump.
+    if (!knows_neighbors()) {
+        return;
     }
     while (!failed_.empty() && failed_.front().first <= now) {
         const NeighborKey key = failed_.front().second;
@@ -490,14 +500,16 @@ std::optional<TimePoint> Engine::wake_at() {
         }
     };
     sooner(dumps_.wake_at());
-    sooner(probes_.wake_at());
+    if (knows_neighbors()) {
+        sooner(probes_.wake_at());
+    }
     if (link_reads_until_) {
         sooner(next_link_read_);
     }
     for (const auto& [link, retry] : link_retries_) {
         sooner(retry.at);
     }
-    if (!failed_.empty() && !overrun_.contains(DumpKind::Neighbors)) {
+    if (!failed_.empty() && knows_neighbors()) {
         sooner(failed_.front().first);
     }
     if (!dirty_.empty() && facts_whole_) {

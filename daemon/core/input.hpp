@@ -94,6 +94,12 @@ struct EventsLost {
     DumpKind kind{};
     bool operator==(const EventsLost&) const = default;
 };
+/// Of this turn: more notifications wait than it reads. What the table of this kind says may be
+/// over.
+struct EventsWaiting {
+    DumpKind kind{};
+    bool operator==(const EventsWaiting&) const = default;
+};
 
 /// zebra's word on one of our routes (ROUTE_NOTIFY_OWNER). Coalesced, sometimes absent, unnumbered.
 enum class RouteAnswer : std::uint8_t {
@@ -201,6 +207,7 @@ using Input = std::variant<LinkSeen,
                            DumpStarted,
                            DumpFinished,
                            EventsLost,
+                           EventsWaiting,
                            RouteAnswered,
                            RouteSeen,
                            ReadBackFinished,

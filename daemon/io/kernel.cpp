@@ -182,6 +182,7 @@ bool Kernel::drain(Source& source, int datagrams, OnMessage on_message) {
 
 void Kernel::read_events(Source& source, const std::vector<DumpKind>& kinds, const Sink& sink) {
     bool readable = true;
+    const bool others_have_more = std::exchange(more_, false);
     const bool whole = drain(source, kDatagramsPerTurn, [&](const netlink::Message& message) {
         const auto input = netlink::decode(message, planed::Source::Event);
         readable = readable && input.has_value();
@@ -189,12 +190,15 @@ void Kernel::read_events(Source& source, const std::vector<DumpKind>& kinds, con
             sink(**input);
         }
     });
-    if (whole && readable) {
-        return;
-    }
     for (const DumpKind kind : kinds) {
-        sink(EventsLost{.kind = kind});
+        if (!whole || !readable) {
+            sink(EventsLost{.kind = kind});
+        }
+        if (more_) {
+            sink(EventsWaiting{.kind = kind});
+        }
     }
+    more_ = more_ || others_have_more;
 }
 
 void Kernel::note_link_event(const Input& input) {

@@ -146,6 +146,8 @@ void SimDaemon::read_events(EventSocket& socket, DumpKind first, DumpKind second
         }
         handle(*event);
     }
+    handle(EventsWaiting{.kind = first});
+    handle(EventsWaiting{.kind = second});
 }
 
 void SimDaemon::read_answers() {

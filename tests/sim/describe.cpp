@@ -76,6 +76,9 @@ struct Describe {
     std::string operator()(const EventsLost& lost) const {
         return fmt::format("events of {} lost", static_cast<int>(lost.kind));
     }
+    std::string operator()(const EventsWaiting& waiting) const {
+        return fmt::format("events of {} wait", static_cast<int>(waiting.kind));
+    }
     std::string operator()(const RouteAnswered& answered) const {
         return fmt::format("zebra: {} answer {}",
                            answered.key.prefix.to_string(),

@@ -87,6 +87,30 @@ def test_port_that_dies_while_notifications_are_lost_takes_its_hosts_and_no_othe
     assert zebra.withdrawn(mark) == prefixes_of(behind_dead)
 
 
+def test_entry_that_failed_and_was_made_anew_is_not_deleted_by_who_reads_late(farm: Farm, zebra: FakeZebra) -> None:
+    """A FAILED IPv6 entry is deleted 20 ms after planed read of it; here the news that it lives is far behind."""
+    servers = farm.make_hosts(_HOSTS // 2)
+    host, bridge = servers[0], farm.leaf.ifindex(BRIDGE)
+    farm.learn(servers)
+    planed = farm.start_planed()
+    settle(zebra, prefixes_of(servers))
+    news = rtnl.Batch()
+    news.neighbor(bridge, host.v6, host.mac, rtnl.FAILED)
+    for state in (rtnl.STALE, rtnl.REACHABLE) * 20:
+        for server in servers[1:]:
+            news.neighbor(bridge, server.v4, server.mac, state)
+    news.neighbor(bridge, host.v6, host.mac, rtnl.PERMANENT)
+
+    last = farm.make_hosts(1, first=20_001)
+
+    with stopped(planed):
+        farm.send(news)
+        farm.learn(last)
+    settle(zebra, prefixes_of(servers + last))
+
+    assert farm.leaf.neighbors(BRIDGE)[host.v6]["state"] == ["PERMANENT"]
+
+
 def test_lost_link_changes_are_read_again(farm: Farm, zebra: FakeZebra) -> None:
     servers = farm.make_hosts(40)
     farm.learn(servers)

@@ -243,6 +243,30 @@ TEST(EngineNeighbors, OfIpv6AreLeftAloneWhileNobodyKnowsWhatTheyAre) {
     EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
 }
 
+// The turn was long, or there is much to read: what the entry is now may have been told already.
+TEST(EngineNeighbors, OfIpv6AreLeftAloneWhileEventsWaitToBeRead) {
+    const NeighborKey host = on_br0("fd00:0:0:1::5");
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(host, failed()));
+    leaf.now += limits::kFailedGrace;
+
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.feed(EventsWaiting{.kind = DumpKind::Neighbors})),
+                IsEmpty());
+    (void)leaf.feed(leaf.kernel.set(host, in_state(Nud::Permanent, mac(5))));
+
+    EXPECT_THAT(only<DeleteNeighbor>(leaf.run_for(10s)), IsEmpty());
+}
+
+TEST(EngineNeighbors, AreNotAskedWhileEventsWaitToBeRead) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.collect(on_br0("10.0.0.5")));
+    leaf.now += 1s;
+
+    EXPECT_THAT(only<WriteNeighbor>(leaf.feed(EventsWaiting{.kind = DumpKind::Neighbors})),
+                IsEmpty());
+    EXPECT_THAT(only<WriteNeighbor>(leaf.run_for(1s)), SizeIs(1));
+}
+
 // The host fails; what the engine asks the kernel to delete then is returned, and not done.
 std::vector<DeleteNeighbor> fail_without_deletion(Leaf& leaf, const NeighborKey& host) {
     (void)leaf.feed(leaf.kernel.set(host, reachable(mac(5))));
