@@ -16,8 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 12> kUnbuilt{{
-    {"learning.refresh", [](const Config&) { return true; }},
+constexpr std::array<Unbuilt, 11> kUnbuilt{{
     {"learning.probe_interval", [](const Config&) { return true; }},
     {"learning.probe_attempts", [](const Config&) { return true; }},
     {"routes.add_delay", [](const Config& c) { return c.routes.add_delay != 0s; }},
@@ -36,10 +35,9 @@ struct UnbuiltOfInterface {
     std::string_view key;
     bool (*asks)(const InterfaceConfig&);
 };
-constexpr std::array<UnbuiltOfInterface, 6> kUnbuiltOfInterface{{
+constexpr std::array<UnbuiltOfInterface, 5> kUnbuiltOfInterface{{
     {"proxy_arp", [](const InterfaceConfig& i) { return i.proxy_arp == ProxyArp::Pvlan; }},
     {"proxy_nd", [](const InterfaceConfig& i) { return i.proxy_nd; }},
-    {"snoop", [](const InterfaceConfig& i) { return i.snoop; }},
     {"max_hosts", [](const InterfaceConfig&) { return true; }},
     {"hosts", [](const InterfaceConfig& i) { return !i.hosts.empty(); }},
     {"unresolved", [](const InterfaceConfig& i) { return i.unresolved != Unresolved::None; }},

@@ -153,6 +153,9 @@ void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint 
     for (const FdbKey& key : up ? fdb_.port_up(link.index) : fdb_.distrust(link.index)) {
         mark_mac_dirty(key);
     }
+    if (up) {
+        raised_.insert(link.index);
+    }
     if (facts_whole_) {
         link_reads_until_ = now + limits::kLinkReadWindow;
     }
@@ -208,6 +211,11 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
     if (seen.neighbor.state == Nud::Failed && is_our_deletion(seen.key)) {
         return;  // The kernel says so of what it is about to delete; that is told next.
     }
+    if (is_mute(seen, now)) {
+        ++learning_.mute;
+        neighbor_lost(seen.key, now);
+        return;
+    }
     const NeighborTable::Change change = neighbors_.see(seen, now);
     NeighborRecord* record = change.record;
     if (record == nullptr) {
@@ -217,6 +225,13 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
         release_mac(seen.key.link, old.mac);
         record->probed = false;
+    }
+    const bool spoke = seen.neighbor.state == Nud::Reachable ||
+                       (seen.neighbor.state == Nud::Stale && old.mac != seen.neighbor.mac);
+    if (seen.source == Source::Event && spoke) {
+        record->proven = now;
+        const bool ours = seen.neighbor.ext_learned && seen.neighbor.protocol == kNeighborProtocol;
+        record->snooped = record->snooped || (old.state == Nud::None && ours);
     }
     if (keeps_host_away(*record)) {
         failed_.emplace_back(now + limits::kFailedGrace, seen.key);
@@ -612,11 +627,12 @@ void Engine::on(const MirrorSeen& seen, TimePoint /*now*/) {
 }
 
 void Engine::on(const ConfigChanged& changed, TimePoint now) {
-    const bool routes_differ = config_->routes != changed.config->routes;
+    const bool all_differ =
+        config_->routes != changed.config->routes || config_->learning != changed.config->learning;
     config_ = changed.config;
     served_dirty_ = true;
     isolation_dirty_ = true;
-    if (routes_differ) {
+    if (all_differ) {
         mark_all_dirty();
     }
     reach(Milestone::ConfigLoaded, now);

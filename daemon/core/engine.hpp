@@ -17,6 +17,7 @@
 
 #include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
 
 #include "config/config.hpp"
 #include "core/dump_schedule.hpp"
@@ -29,6 +30,7 @@
 #include "core/neighbor_table.hpp"
 #include "core/output.hpp"
 #include "core/probe_queue.hpp"
+#include "core/refresh_queue.hpp"
 #include "core/route_sink.hpp"
 #include "core/served_interfaces.hpp"
 #include "core/snapshot.hpp"
@@ -59,6 +61,18 @@ public:
     void set_level(Level level) { level_ = level; }
 
     [[nodiscard]] Verdict explain(const IpAddress& address) const;
+
+    /// Since the start.
+    struct Learning {
+        std::uint64_t heard = 0;       // Frames that named a host.
+        std::uint64_t written = 0;     // Neighbours written to the kernel for them.
+        std::uint64_t ignored = 0;     // Frames whose host may not be one here.
+        std::uint64_t over_limit = 0;  // Hosts for which there was no room.
+        std::uint64_t refreshed = 0;   // Hosts asked because they were due.
+        std::uint64_t mute = 0;  // Times that a host did not answer the kernel, but was heard.
+        bool operator==(const Learning&) const = default;
+    };
+    [[nodiscard]] const Learning& learning() const { return learning_; }
 
     struct Totals {
         std::size_t neighbors = 0;
@@ -101,6 +115,12 @@ private:
         }
     };
 
+    // A host that was heard and is about to be written to the kernel's table.
+    struct HeardHost {
+        MacAddress mac{};
+        TimePoint due{};
+    };
+
     // One handler for each input.
     void on(const LinkSeen& seen, TimePoint now);
     void on(const LinkGone& gone, TimePoint now);
@@ -110,6 +130,8 @@ private:
     void on(const NeighborGone& gone, TimePoint now);
     void on(const FdbSeen& seen, TimePoint now);
     void on(const FdbGone& gone, TimePoint now);
+    void on(const HostHeard& heard, TimePoint now);
+    void on(const Listening& listening, TimePoint now);
     void on(const DumpStarted& started, TimePoint now);
     void on(const DumpFinished& finished, TimePoint now);
     void on(const EventsLost& lost, TimePoint now);
@@ -175,6 +197,17 @@ private:
     [[nodiscard]] std::string describe_neighbor(const NeighborKey& key,
                                                 const NeighborRecord& record) const;
 
+    // Learning (engine_learn.cpp).
+    void schedule_refresh(NeighborRecord& record, TimePoint now);
+    void run_refresh(TimePoint now);
+    void run_heard(TimePoint now);
+    void hear(const HostHeard& heard, const ServedInterface& served, TimePoint now);
+    void confirm_heard_port(const ServedInterface& served, const MacAddress& mac, IfIndex port);
+    [[nodiscard]] bool is_crowded(const ServedInterface& served, const MacAddress& mac) const;
+    [[nodiscard]] const ServedInterface* served_at(const HostHeard& heard) const;
+    [[nodiscard]] bool is_mute(const NeighborSeen& seen, TimePoint now) const;
+    void update_listening();
+
     // Time to outputs (engine_plan.cpp).
     void run_probes(TimePoint now);
     void run_dumps(TimePoint now);
@@ -232,6 +265,13 @@ private:
 
     DumpSchedule dumps_;
     ProbeQueue probes_;
+    RefreshQueue refreshes_;
+    // Heard, and not what the kernel has: to be written then, if it still has not.
+    absl::btree_set<std::pair<TimePoint, NeighborKey>> heard_;
+    absl::flat_hash_map<NeighborKey, HeardHost> heard_hosts_;
+    absl::btree_set<IfIndex> raised_;  // Came up in this turn: what was heard there may be older.
+    std::vector<IfIndex> listening_;   // What the shell was asked to listen on, in order.
+    Learning learning_;
     KernelSettings settings_;
     RouteSink sink_;
     Milestones milestones_;
@@ -244,7 +284,7 @@ private:
     std::uint64_t next_request_ = 1;
     std::uint64_t overruns_ = 0;
     std::uint64_t resyncs_ = 0;
-    std::set<DumpKind> overrun_;  // Kinds whose next complete dump is a resync.
+    std::set<DumpKind> overrun_;      // Kinds whose next complete dump is a resync.
     bool neighbors_waiting_ = false;  // Their events, unread in this turn.
     std::deque<Output> outputs_;
 

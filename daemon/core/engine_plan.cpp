@@ -39,6 +39,8 @@ void Engine::settle(TimePoint now) {
         reinstall_flapped();
     }
     run_routes(now);
+    run_refresh(now);
+    run_heard(now);
     run_probes(now);
     run_link_reads(now);
     run_link_retries(now);
@@ -46,6 +48,7 @@ void Engine::settle(TimePoint now) {
     run_dumps(now);
     run_settings();
     neighbors_waiting_ = false;
+    raised_.clear();
 }
 
 // Wishes ------------------------------------------------------------------------------------------
@@ -64,6 +67,7 @@ void Engine::update_served(TimePoint /*now*/) {
             changes_.interfaces.push_back(link);
         }
     }
+    update_listening();
     for (const auto& [link, served] : served_.all()) {
         if (sink_.is_up() && announced_vrfs_.insert(served.vrf).second &&
             served.vrf != VrfId::Default) {
@@ -191,6 +195,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     if (eligible) {
         decide_route(route_key(where.served->vrf, key.address));
+        schedule_refresh(*record, now);
         if (where.binding != nullptr) {
             remember_port(*where.served, record->neighbor.mac, *where.binding);
         }
@@ -500,8 +505,14 @@ std::optional<TimePoint> Engine::wake_at() {
         }
     };
     sooner(dumps_.wake_at());
+    if (facts_whole_) {
+        sooner(refreshes_.wake_at());
+    }
     if (knows_neighbors()) {
         sooner(probes_.wake_at());
+        if (!heard_.empty()) {
+            sooner(heard_.begin()->first);
+        }
     }
     if (link_reads_until_) {
         sooner(next_link_read_);

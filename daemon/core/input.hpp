@@ -72,6 +72,29 @@ struct FdbGone {
     bool operator==(const FdbGone&) const = default;
 };
 
+/// How far what was heard carries; each may do what the ones before may.
+enum class Claim : std::uint8_t {
+    Confirms,  // Shows that this MAC still has it. Makes no binding.
+    Creates,   // Makes a binding where there is none. Does not move one to another MAC.
+    Replaces,  // Moves it too.
+};
+/// An ARP, NS or NA frame that proves something (packet/heard.hpp), from a bridge port or a routed
+/// interface.
+struct HostHeard {
+    IfIndex link{};  // Where the frame came in.
+    VlanId vlan{};   // Its tag; None: untagged.
+    IpAddress address{};
+    MacAddress mac{};
+    Claim claim = Claim::Replaces;
+    bool operator==(const HostHeard&) const = default;
+};
+/// What became of listening on an interface.
+struct Listening {
+    std::string interface {};
+    std::optional<Error> error{};
+    bool operator==(const Listening&) const = default;
+};
+
 enum class DumpKind : std::uint8_t { Links, Addresses, Neighbors, Fdb };
 inline constexpr std::size_t kDumpKinds = 4;
 
@@ -204,6 +227,8 @@ using Input = std::variant<LinkSeen,
                            NeighborGone,
                            FdbSeen,
                            FdbGone,
+                           HostHeard,
+                           Listening,
                            DumpStarted,
                            DumpFinished,
                            EventsLost,

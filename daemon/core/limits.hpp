@@ -53,6 +53,18 @@ inline constexpr std::size_t kProbesPerRound = 64;
 inline constexpr Duration kProbeRound = 10ms;
 inline constexpr Duration kProbeRetry = 1s;
 
+// The kernel hears the same frame: it has this long to change an entry itself.
+inline constexpr Duration kHeardGrace = 50ms;
+// Heard hosts that wait to be written; a storm of invented ones must not grow without bound.
+inline constexpr std::size_t kHeardMax = 4'096;
+// And as many are written in a turn: each costs the kernel 3 us.
+inline constexpr std::size_t kHeardPerTurnMax = 256;
+// Addresses that frames may give to one MAC: a server has a few, one that invents them has more.
+inline constexpr std::size_t kAddressesPerMacMax = 256;
+// A host that does not answer the kernel's requests, six in six seconds, but was heard in this
+// time: its answers go elsewhere.
+inline constexpr Duration kMuteWindow = 5s;
+
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;
 inline constexpr Duration kReadBackTimeout = 30s;

@@ -43,6 +43,7 @@ NeighborRecord* NeighborTable::add(const NeighborSeen& seen, TimePoint now) {
     record.changed = now;
     epoch_.mark(record.mark);
     records_.emplace(seen.key, std::move(created));
+    ++counts_[seen.key.link];
     link_place(record);
     index_mac(seen.key, seen.neighbor.mac);
     return &record;
@@ -72,6 +73,9 @@ std::optional<NeighborRecord> NeighborTable::erase(const NeighborKey& key) {
     unlink_place(*known);
     const NeighborRecord record = *known;
     records_.erase(key);
+    if (const auto count = counts_.find(key.link); --count->second == 0) {
+        counts_.erase(count);
+    }
     return record;
 }
 
@@ -117,6 +121,11 @@ std::vector<NeighborKey> NeighborTable::on_link(IfIndex link) const {
         keys.push_back(at->first);
     }
     return keys;
+}
+
+std::size_t NeighborTable::count_on(IfIndex link) const {
+    const auto count = counts_.find(link);
+    return count == counts_.end() ? 0 : count->second;
 }
 
 std::vector<NeighborKey> NeighborTable::probed() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <absl/container/inlined_vector.h>
 #include <absl/hash/hash.h>
@@ -34,8 +35,12 @@ struct NeighborRecord {
     bool in_kernel = true;  // False: the garbage collector took it and we have not put it back yet.
     bool dirty = false;     // Waits to be planned.
     bool probed = false;    // A probe was asked for since the doubt arose.
+    bool snooped = false;   // The kernel has it because we heard it.
     std::optional<VrfId> claim{};  // Of its host route in this VRF.
     TimePoint claimed_at{};
+    TimePoint proven{};      // Last sign of life; the epoch: none since planed runs.
+    TimePoint heard{};       // Last frame of it that was heard; the epoch: none.
+    TimePoint refresh_at{};  // Its place in the RefreshQueue; the epoch: none.
 
 private:
     friend class NeighborTable;
@@ -89,6 +94,7 @@ public:
     [[nodiscard]] bool has_mac(IfIndex link, const MacAddress& mac) const;
     /// All neighbours of a link in order, those without a MAC too.
     [[nodiscard]] std::vector<NeighborKey> on_link(IfIndex link) const;
+    [[nodiscard]] std::size_t count_on(IfIndex link) const;
     /// Those for which a probe was asked for.
     [[nodiscard]] std::vector<NeighborKey> probed() const;
     [[nodiscard]] std::size_t size() const { return records_.size(); }
@@ -152,6 +158,7 @@ private:
     // Looked up, never walked. The record on the first link of each address:
     absl::flat_hash_set<NeighborRecord*, AddressHash, AddressEqual> by_address_;
     IndexedMap<MacKey, Addresses> by_mac_;
+    absl::flat_hash_map<IfIndex, std::size_t> counts_;  // Neighbours of each link.
     DumpEpoch<NeighborKey> epoch_;
     std::uint64_t refused_ = 0;
 };

@@ -63,7 +63,20 @@ struct WriteNeighbor {
     MacAddress mac{};
     Nud state = Nud::Probe;
     bool ext_learned = false;
+    bool only_new = false;  // Refused with EEXIST where the kernel has an entry.
     bool operator==(const WriteNeighbor&) const = default;
+};
+/// Listen to ARP, NS and NA on exactly these from now on. Answered by HostHeard, and by Listening
+/// where it does not work.
+struct Listen {
+    struct Place {
+        IfIndex link{};
+        std::string name{};
+        bool routed = false;  // No bridge port: multicast comes only if asked for.
+        bool operator==(const Place&) const = default;
+    };
+    std::vector<Place> places{};
+    bool operator==(const Listen&) const = default;
 };
 /// Remove an entry that we wrote: FAILED ones marked externally learned are never collected.
 struct DeleteNeighbor {
@@ -141,6 +154,7 @@ using Output = std::variant<StartDump,
                             StartReadBack,
                             CompleteRestart,
                             AnnounceVrf,
+                            Listen,
                             WriteNeighbor,
                             DeleteNeighbor,
                             ApplySetting,

@@ -78,9 +78,10 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
         .mac = record->neighbor.mac,
         .port = link_name(port.port),
         .state = record->neighbor.state,
-        .origin = HostOrigin::Kernel,
+        .origin = record->snooped ? HostOrigin::Snooped : HostOrigin::Kernel,
         .reason = record->reason,
         .since = record->judged,
+        .last_seen = record->proven == TimePoint{} ? std::nullopt : std::optional(record->proven),
     };
 }
 

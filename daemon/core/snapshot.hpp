@@ -49,7 +49,8 @@ struct HostView {
     Nud state{};
     HostOrigin origin{};
     Reason reason{};
-    TimePoint since{};  // Of the reason.
+    TimePoint since{};                     // Of the reason.
+    std::optional<TimePoint> last_seen{};  // Sign of life; absent: none since planed runs.
     bool operator==(const HostView&) const = default;
 };
 

@@ -172,9 +172,10 @@ Encoded read_ports_request(IfIndex master, std::uint32_t sequence) {
 Encoded write_neighbor_request(const WriteNeighbor& write, std::uint32_t sequence) {
     const auto state = static_cast<std::uint16_t>(write.state);
     const std::uint8_t flags = write.ext_learned ? NTF_EXT_LEARNED : 0;
-    return Request(RTM_NEWNEIGH, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE, sequence)
+    const int create = NLM_F_CREATE | (write.only_new ? NLM_F_EXCL : NLM_F_REPLACE);
+    return Request(RTM_NEWNEIGH, NLM_F_ACK | create, sequence)
         .header(neighbor_header(write.key, state, flags))
-        .u8(NDA_PROTOCOL, kNeighborProtocol)
+        .u8(NDA_PROTOCOL, write.ext_learned ? kNeighborProtocol : std::uint8_t{RTPROT_UNSPEC})
         .bytes(NDA_DST, write.key.address.bytes())
         .bytes(NDA_LLADDR, write.mac.bytes())
         .encoded();

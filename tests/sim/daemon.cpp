@@ -34,7 +34,8 @@ SimDaemon::SimDaemon(SimClock& clock,
       faults_(faults),
       kernel_(kernel),
       zebra_(zebra) {
-    for (EventSocket* socket : {&kernel_.link_events, &kernel_.neighbor_events, &kernel_.answers}) {
+    for (EventSocket* socket :
+         {&kernel_.link_events, &kernel_.neighbor_events, &kernel_.frames, &kernel_.answers}) {
         socket->readable = [this] { wake(); };
     }
     zebra_.readable = [this] { wake(); };
@@ -113,6 +114,7 @@ void SimDaemon::turn() {
     read_events(kernel_.link_events, DumpKind::Links, DumpKind::Addresses);
     read_events(kernel_.neighbor_events, DumpKind::Neighbors, DumpKind::Fdb);
     read_answers();
+    read_frames();
     read_zebra();
     keep_connected();
     engine_->settle(clock_.now());
@@ -150,6 +152,17 @@ void SimDaemon::read_events(EventSocket& socket, DumpKind first, DumpKind second
     handle(EventsWaiting{.kind = second});
 }
 
+void SimDaemon::read_frames() {
+    (void)kernel_.frames.take_overrun();  // Nobody says what a full packet socket drops.
+    for (std::size_t i = 0; i < kMessagesPerSource; ++i) {
+        const auto frame = kernel_.frames.receive();
+        if (!frame) {
+            return;
+        }
+        handle(*frame);
+    }
+}
+
 void SimDaemon::read_answers() {
     for (std::size_t i = 0; i < kMessagesPerSource; ++i) {
         const auto answer = kernel_.answers.receive();
@@ -179,7 +192,7 @@ void SimDaemon::start_dumps() {
 
 void SimDaemon::arm() {
     if (kernel_.link_events.is_readable() || kernel_.neighbor_events.is_readable() ||
-        kernel_.answers.is_readable()) {
+        kernel_.frames.is_readable() || kernel_.answers.is_readable()) {
         wake();
     }
     std::optional<TimePoint> at = engine_->wake_at();
@@ -311,6 +324,8 @@ void SimDaemon::carry_out(const Output& output) {
         dumps_asked_.insert(dump->kind);
     } else if (const auto* read = std::get_if<ReadLinks>(&output)) {
         kernel_.read_links(*read);
+    } else if (const auto* listen = std::get_if<Listen>(&output)) {
+        kernel_.write(*listen);
     } else if (const auto* write = std::get_if<WriteNeighbor>(&output)) {
         kernel_.write(*write);
     } else if (const auto* removal = std::get_if<DeleteNeighbor>(&output)) {

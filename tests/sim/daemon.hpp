@@ -64,6 +64,7 @@ private:
     void turn();
     void read_events(EventSocket& socket, DumpKind first, DumpKind second);
     void read_answers();
+    void read_frames();
     void read_zebra();
     void take_events();
     void keep_connected();

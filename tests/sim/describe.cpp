@@ -69,6 +69,17 @@ struct Describe {
     std::string operator()(const DumpStarted& started) const {
         return fmt::format("dump {} started", static_cast<int>(started.kind));
     }
+    std::string operator()(const HostHeard& heard) const {
+        return fmt::format("heard {} at {} on {}",
+                           heard.address.to_string(),
+                           heard.mac.to_string(),
+                           number(heard.link));
+    }
+    std::string operator()(const Listening& listening) const {
+        return fmt::format("listening on {}: {}",
+                           listening.interface,
+                           listening.error ? listening.error->text : "yes");
+    }
     std::string operator()(const DumpFinished& finished) const {
         return fmt::format(
             "dump {} finished, complete={}", static_cast<int>(finished.kind), finished.complete);
@@ -125,6 +136,9 @@ struct Describe {
                            text(write.key),
                            planed::word(write.state),
                            write.ext_learned);
+    }
+    std::string operator()(const Listen& listen) const {
+        return fmt::format("listen on {} links", listen.places.size());
     }
     std::string operator()(const DeleteNeighbor& removal) const {
         return "delete neighbour " + text(removal.key);

@@ -23,6 +23,7 @@ struct SimHost {
     std::vector<IpAddress> addresses{};
     std::string port{};
     VlanId vlan{};       // As its frames arrive at the bridge; None where that does not filter.
+    bool mute = false;   // Nobody here hears what it answers.
     Duration chatter{};  // About so often it speaks by itself; 0 = only when asked.
     bool alive = true;
     TimePoint since{};  // It is where and as it is.

@@ -45,7 +45,48 @@ TEST_F(LeafSim, TheRoundOfStatesOfALivingHostChangesNoRoute) {
     EXPECT_TRUE(world.has_route("10.0.0.5"));
 }
 
+TEST_F(LeafSim, AHostThatOnlyAsksForOthersIsLearnedFromItsFrames) {
+    start();
+    SimHost& host = world.hosts.add("10.0.0.5,fd00::5", "swp3");
+    world.hosts.speak(host, Speech::AsksAnother);
+
+    world.run_for(100ms);
+
+    EXPECT_THAT(world.routes(), ElementsAre("10.0.0.5/32", "fd00::5/128"));
+}
+
+TEST_F(LeafSim, ADeadHostThatNobodyAsksForIsGoneWithinRefreshAndProbes) {
+    start();
+    SimHost& host = add_host("10.0.0.5,fd00::5", "swp3");
+    world.run_for(60s);
+
+    world.hosts.die(host);
+    world.run_for(34s);  // refresh + probe_interval * (probe_attempts + 1)
+
+    EXPECT_THAT(world.routes(), IsEmpty());
+}
+
+// The other leaf gets its answers: a bond that sends no ARP twice.
+TEST_F(LeafSim, AHostWhoseAnswersGoElsewhereStaysAsLongAsItIsHeard) {
+    start();
+    SimHost& host = add_host("10.0.0.5,fd00::5", "swp3");
+    host.mute = true;
+    std::size_t left = 0;
+    world.zebra.on_left = [&left](const RouteKey&, Left) { ++left; };
+
+    for (int second = 0; second < 120; ++second) {
+        world.hosts.speak(host, Speech::AsksAnother);
+        world.run_for(1s);
+    }
+    EXPECT_EQ(left, 0U);
+    world.hosts.die(host);
+    world.run_for(34s + 8s);  // Heard while it was being asked: asked once more.
+
+    EXPECT_THAT(world.routes(), IsEmpty());
+}
+
 TEST_F(LeafSim, ADeadHostGoesWhenTheKernelHasAskedSixTimes) {
+    without_refresh();
     start();
     SimHost& host = add_host("10.0.0.5", "swp3");
     world.run_for(60s);
@@ -60,6 +101,7 @@ TEST_F(LeafSim, ADeadHostGoesWhenTheKernelHasAskedSixTimes) {
 }
 
 TEST_F(LeafSim, ASilentHostOutlivesTheGarbageCollector) {
+    without_refresh();
     start();
     SimHost& host = add_host("10.0.0.5", "swp3");
     world.run_for(5min);
@@ -78,6 +120,7 @@ TEST_F(LeafSim, ASilentHostOutlivesTheGarbageCollector) {
 }
 
 TEST_F(LeafSim, AHostThatDiedBeforeTheCollectorCameGoes) {
+    without_refresh();
     start();
     SimHost& host = add_host("10.0.0.5", "swp3");
     world.run_for(5min);

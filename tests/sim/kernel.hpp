@@ -35,6 +35,7 @@ enum class Speech : std::uint8_t {
     Announces,    // Gratuitous: creates an entry only where arp_accept says so.
     AsksGateway,  // Creates an entry, and the kernel's answer makes it use that entry.
     Answers,      // A reply to the kernel's own solicitation.
+    AsksAnother,  // A request for another host of the segment, which the kernel does not look at.
 };
 
 struct SimNeighbor {
@@ -85,11 +86,13 @@ public:
     // planed's side. Sockets as in io/: links and addresses on one, neighbours and FDB on another.
     EventSocket link_events;
     EventSocket neighbor_events;
+    EventSocket frames;   // All packet sockets as one.
     EventSocket answers;  // Dump rows, reads and acknowledgements.
     void open_sockets();
     void close_sockets();
     void start_dump(DumpKind kind);
     void read_links(const ReadLinks& request);
+    void write(const Listen& request);
     void write(const WriteNeighbor& request);
     void write(const DeleteNeighbor& request);
     void write(const ApplySetting& request);
@@ -129,6 +132,7 @@ private:
         TimePoint heard{};
     };
     enum class Actor : std::uint8_t { Kernel, ControlPlane };
+    std::set<IfIndex> listening_;
 
     // kernel_links.cpp
     Device& device(const std::string& name);

@@ -116,6 +116,9 @@ void SimKernel::hear(const std::string& port_name,
     if (port->bridge_port) {
         learn(port->index, vlan, mac);
     }
+    if (listening_.contains(port->index)) {
+        frames.push(HostHeard{.link = port->index, .vlan = {}, .address = address, .mac = mac});
+    }
     const NeighborKey key{.link = interface_for(port->index, vlan), .address = address};
     if (!is_up(key.link) || !accepts(key, speech)) {
         return;

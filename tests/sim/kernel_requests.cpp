@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SimKernel: what planed asks for, and the answers.
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "sim/kernel.hpp"
@@ -24,16 +25,17 @@ auto after(const Map& map, const std::optional<Key>& last) {
 
 void SimKernel::open_sockets() {
     ++sockets_;
-    for (EventSocket* socket : {&link_events, &neighbor_events, &answers}) {
+    for (EventSocket* socket : {&link_events, &neighbor_events, &frames, &answers}) {
         socket->open();
     }
 }
 
 void SimKernel::close_sockets() {
     ++sockets_;
-    for (EventSocket* socket : {&link_events, &neighbor_events, &answers}) {
+    for (EventSocket* socket : {&link_events, &neighbor_events, &frames, &answers}) {
         socket->close();
     }
+    listening_.clear();
 }
 
 void SimKernel::answer(Input input) {
@@ -161,10 +163,22 @@ void SimKernel::read_links(const ReadLinks& request) {
     });
 }
 
+void SimKernel::write(const Listen& request) {
+    listening_.clear();
+    for (const Listen::Place& place : request.places) {
+        listening_.insert(place.link);
+    }
+}
+
 void SimKernel::write(const WriteNeighbor& request) {
     later([this, request] {
         if (find(request.key.link) == nullptr) {
             answer(request.request, no_such_device());
+            return;
+        }
+        if (request.only_new && neighbors_.contains(request.key)) {
+            answer(request.request,
+                   Error{.code = Errc::Refused, .text = "there is one", .system_errno = EEXIST});
             return;
         }
         const auto [at, is_new] = neighbors_.try_emplace(request.key);
@@ -177,7 +191,7 @@ void SimKernel::write(const WriteNeighbor& request) {
         entry.used = is_new ? clock_.now() : entry.used;
         entry.mac = request.mac;
         entry.ext_learned = request.ext_learned;
-        entry.protocol = kNeighborProtocol;
+        entry.protocol = request.ext_learned ? kNeighborProtocol : entry.protocol;
         enter(request.key, entry, request.state);
         if (changed) {
             notify(request.key, entry);

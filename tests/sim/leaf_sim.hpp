@@ -25,6 +25,12 @@ protected:
         world.planed.start();
         world.run_until_quiet();
     }
+    /// Nobody is asked merely because time goes by. Before start().
+    void without_refresh() {
+        Config config = *world.planed.config;
+        config.learning.refresh = 24h;
+        world.planed.config = std::make_shared<const Config>(config);
+    }
     /// A host that has spoken once and then keeps silent.
     SimHost& add_host(std::string_view addresses,
                       const std::string& port,

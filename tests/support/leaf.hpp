@@ -3,6 +3,7 @@
 // one deviation at a time. Time stands still unless the test moves it.
 #pragma once
 
+#include <cerrno>
 #include <map>
 #include <memory>
 #include <utility>
@@ -120,11 +121,19 @@ private:
                                                .found = std::exchange(value, apply->value)});
         } else if (const auto* write = std::get_if<WriteNeighbor>(&output);
                    write != nullptr && answer_writes) {
-            inputs.emplace_back(kernel.set(write->key,
-                                           {.mac = write->mac,
-                                            .state = write->state,
-                                            .ext_learned = write->ext_learned,
-                                            .protocol = kNeighborProtocol}));
+            if (write->only_new && kernel.neighbors().contains(write->key)) {
+                inputs.emplace_back(KernelAnswered{
+                    .request = write->request,
+                    .error = Error{
+                        .code = Errc::Refused, .text = "File exists", .system_errno = EEXIST}});
+                return;
+            }
+            inputs.emplace_back(
+                kernel.set(write->key,
+                           {.mac = write->mac,
+                            .state = write->state,
+                            .ext_learned = write->ext_learned,
+                            .protocol = write->ext_learned ? kNeighborProtocol : std::uint8_t{0}}));
             inputs.emplace_back(KernelAnswered{.request = write->request});
         } else if (const auto* drop = std::get_if<DeleteNeighbor>(&output);
                    drop != nullptr && answer_deletions) {

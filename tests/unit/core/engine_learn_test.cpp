@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts that were heard, and hosts that must prove again that they live.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/limits.hpp"
+#include "support/leaf.hpp"
+
+namespace planed {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+HostHeard heard(std::string_view address, MacAddress from, IfIndex link = kSwp1) {
+    return {.link = link, .address = ip(address), .mac = from};
+}
+HostHeard with_claim(HostHeard heard, Claim claim) {
+    heard.claim = claim;
+    return heard;
+}
+HostHeard tagged(HostHeard heard, std::uint16_t vlan) {
+    heard.vlan = VlanId{vlan};
+    return heard;
+}
+
+std::vector<WriteNeighbor> writes_of(const std::vector<Output>& outputs) {
+    return only<WriteNeighbor>(outputs);
+}
+
+Config refreshing(Duration refresh) {
+    Config config = serving({"br0"});
+    config.learning.refresh = refresh;
+    return config;
+}
+
+// Where planed listens ----------------------------------------------------------------------------
+
+TEST(EngineLearn, ListensOnThePortsOfWhatIsServed) {
+    Leaf leaf(serving({"br0"}), rail());
+    const auto listens = only<Listen>(leaf.feed(ZapiUp{.family = "C"}));
+
+    ASSERT_THAT(listens, SizeIs(1));
+    EXPECT_THAT(listens.at(0).places,
+                ElementsAre(Listen::Place{.link = kSwp1, .name = "swp1"},
+                            Listen::Place{.link = kSwp2, .name = "swp2"}));
+}
+
+TEST(EngineLearn, ListensOnARoutedInterfaceItself) {
+    KernelFacts kernel = rail();
+    (void)kernel.set_address(kUp0, prefix("10.9.0.1/24"));
+    Leaf leaf(serving({"up0"}), std::move(kernel));
+
+    const auto listens = only<Listen>(leaf.feed(ZapiUp{.family = "C"}));
+
+    ASSERT_THAT(listens, SizeIs(1));
+    EXPECT_THAT(listens.at(0).places,
+                ElementsAre(Listen::Place{.link = kUp0, .name = "up0", .routed = true}));
+}
+
+TEST(EngineLearn, ListensNowhereIfItShallNot) {
+    Config config = serving({"br0"});
+    config.interfaces.at(0).snoop = false;
+    RailLeaf leaf(config);
+
+    EXPECT_THAT(writes_of(leaf.feed(heard("10.0.0.6", mac(6)))), IsEmpty());
+    EXPECT_EQ(leaf.engine.learning().ignored, 1U);
+}
+
+TEST(EngineLearn, ListensOnAPortThatComesAndNoMoreOnOneThatGoes) {
+    constexpr IfIndex kSwp3{3};
+    RailLeaf leaf;
+
+    const auto more = only<Listen>(leaf.feed(leaf.kernel.set(bridge_port(kSwp3, "swp3", kBr0))));
+    ASSERT_THAT(more, SizeIs(1));
+    EXPECT_THAT(more.at(0).places, SizeIs(3));
+    const auto less = only<Listen>(leaf.feed(leaf.kernel.remove_link(kSwp1)));
+    ASSERT_THAT(less, SizeIs(1));
+    EXPECT_THAT(less.at(0).places, SizeIs(2));
+}
+
+TEST(EngineLearn, SaysWhereItCannotListen) {
+    RailLeaf leaf;
+
+    (void)leaf.feed(Listening{.interface = "swp1", .error = Error{.text = "no right"}});
+    EXPECT_EQ(leaf.engine.degraded().at("snooping swp1"), "no right");
+    (void)leaf.feed(Listening{.interface = "swp1"});
+    EXPECT_FALSE(leaf.engine.degraded().contains("snooping swp1"));
+}
+
+// What was heard ----------------------------------------------------------------------------------
+
+TEST(EngineLearn, GivesTheKernelAHostThatItDoesNotHave) {
+    RailLeaf leaf;
+
+    const auto outputs = leaf.feed(heard("10.0.0.6", mac(6)));
+
+    const auto writes = writes_of(outputs);
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0),
+              (WriteNeighbor{.request = writes.at(0).request,
+                             .key = on_br0("10.0.0.6"),
+                             .mac = mac(6),
+                             .state = Nud::Stale,
+                             .ext_learned = true,
+                             .only_new = true}));
+    EXPECT_THAT(routes_of(outputs), ElementsAre(announces("10.0.0.6", kBr0)));
+}
+
+TEST(EngineLearn, LeavesAloneWhatTheKernelHas) {
+    RailLeaf leaf;
+
+    EXPECT_THAT(leaf.feed(heard("10.0.0.5", mac(5))), IsEmpty());
+}
+
+TEST(EngineLearn, WritesOnceForManyFrames) {
+    RailLeaf leaf;
+    leaf.answer_writes = false;
+
+    const std::vector<Input> frames(100, heard("10.0.0.6", mac(6)));
+
+    EXPECT_THAT(writes_of(leaf.feed(frames)), SizeIs(1));
+}
+
+TEST(EngineLearn, BelievesNoHostThatCannotBeOneHere) {
+    RailLeaf leaf;
+    const std::vector<Input> frames{
+        heard("10.0.0.1", mac(6)),                   // The gateway's address.
+        heard("fd00:0:0:1::1", mac(6)),              // The same.
+        heard("10.0.0.0", mac(6)),                   // The subnet's own.
+        heard("10.0.255.255", mac(6)),               // Its broadcast address.
+        heard("192.0.2.5", mac(6)),                  // Of no subnet here.
+        heard("fe80::5", mac(6)),                    // Link-local.
+        heard("224.0.0.5", mac(6)),                  // Multicast.
+        heard("10.0.0.6", link_mac(kBr0)),           // Our own MAC.
+        heard("10.0.0.6", mac("01:00:5e:00:00:05"))  // A group's.
+    };
+
+    EXPECT_THAT(leaf.feed(frames), IsEmpty());
+    EXPECT_EQ(leaf.engine.learning().ignored, frames.size());
+}
+
+TEST(EngineLearn, BelievesNothingFromAPortThatIsDownOrJustCameUp) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.cut(without_carrier(bridge_port(kSwp2, "swp2", kBr0))));
+
+    EXPECT_THAT(leaf.feed(heard("10.0.0.6", mac(6), kSwp2)), IsEmpty());
+    // The frame may have waited since before the loss.
+    EXPECT_THAT(writes_of(leaf.feed({leaf.kernel.set(flapped(bridge_port(kSwp2, "swp2", kBr0))),
+                                     heard("10.0.0.6", mac(6), kSwp2)})),
+                IsEmpty());
+    EXPECT_THAT(writes_of(leaf.feed(heard("10.0.0.6", mac(6), kSwp2))), SizeIs(1));
+}
+
+TEST(EngineLearn, GivesTheKernelTimeToLearnAnotherMacItself) {
+    RailLeaf leaf;
+    (void)leaf.feed(heard("10.0.0.5", mac(9)));
+    EXPECT_THAT(writes_of(leaf.run_for(limits::kHeardGrace - 1ms)), IsEmpty());
+
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), stale(mac(9))));
+
+    EXPECT_THAT(writes_of(leaf.run_for(10s)),
+                testing::Each(testing::Field(&WriteNeighbor::state, Nud::Probe)));
+}
+
+TEST(EngineLearn, WritesAnotherMacThatTheKernelDoesNotTake) {
+    RailLeaf leaf;
+    (void)leaf.feed(heard("10.0.0.5", mac(9)));
+
+    const auto outputs = leaf.run_for(limits::kHeardGrace);
+
+    const auto writes = writes_of(outputs);
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).mac, mac(9));
+    EXPECT_FALSE(writes.at(0).only_new);
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+}
+
+TEST(EngineLearn, DoesNotMoveAHostOnAWeakClaim) {
+    RailLeaf leaf;
+
+    (void)leaf.feed(with_claim(heard("10.0.0.5", mac(9)), Claim::Creates));
+    (void)leaf.feed(with_claim(heard("10.0.0.5", mac(9)), Claim::Confirms));
+    (void)leaf.feed(with_claim(heard("10.0.0.6", mac(9)), Claim::Confirms));
+
+    EXPECT_THAT(writes_of(leaf.run_for(1s)), IsEmpty());
+}
+
+TEST(EngineLearn, RevivesAHostThatTheKernelHasGivenUp) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()));
+
+    const auto outputs = leaf.feed(heard("10.0.0.5", mac(5)));
+
+    EXPECT_THAT(writes_of(outputs), SizeIs(1));
+    EXPECT_THAT(routes_of(outputs), ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+TEST(EngineLearn, LeavesAPermanentEntryAsItIs) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.7"), in_state(Nud::Permanent, mac(7))));
+
+    (void)leaf.feed(heard("10.0.0.7", mac(9)));
+
+    EXPECT_THAT(writes_of(leaf.run_for(1s)), IsEmpty());
+}
+
+TEST(EngineLearn, ConfirmsThePortThatAHostIsHeardOn) {
+    RailLeaf leaf;
+    const Link port = bridge_port(kSwp1, "swp1", kBr0);
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.cut(without_carrier(port)))),
+                ElementsAre(withdraws("10.0.0.5")));
+    leaf.answer_writes = false;
+    (void)leaf.feed(leaf.kernel.set(flapped(port)));
+
+    EXPECT_THAT(routes_of(leaf.feed(heard("10.0.0.5", mac(5), kSwp2))), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.feed(heard("10.0.0.5", mac(5), kSwp1))),
+                ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+// A server that invents hosts ---------------------------------------------------------------------
+
+TEST(EngineLearn, BoundsTheAddressesOfOneMac) {
+    RailLeaf leaf;
+    std::vector<Input> frames;
+    for (std::uint8_t high = 1; high <= 4; ++high) {
+        for (std::uint8_t low = 1; low <= 250; ++low) {
+            frames.emplace_back(HostHeard{
+                .link = kSwp1, .address = IpAddress::v4(10, 0, high, low), .mac = mac(66)});
+            (void)leaf.feed(frames.back());
+        }
+    }
+
+    EXPECT_EQ(leaf.engine.learning().written, limits::kAddressesPerMacMax);
+    EXPECT_EQ(leaf.engine.learning().over_limit, frames.size() - limits::kAddressesPerMacMax);
+}
+
+TEST(EngineLearn, BoundsTheHostsOfAnInterface) {
+    Config config = serving({"br0"});
+    config.interfaces.at(0).max_hosts = 10;
+    RailLeaf leaf(config);
+    for (std::uint16_t n = 100; n < 200; ++n) {
+        (void)leaf.feed(HostHeard{.link = kSwp1,
+                                  .address = IpAddress::v4(10, 0, 1, static_cast<std::uint8_t>(n)),
+                                  .mac = mac(n)});
+    }
+
+    EXPECT_EQ(leaf.engine.learning().written, 9U);  // 10.0.0.5 is one.
+}
+
+TEST(EngineLearn, BoundsWhatWaitsForTheKernel) {
+    RailLeaf leaf;
+    std::vector<Input> frames{EventsWaiting{.kind = DumpKind::Neighbors}};
+    for (std::uint16_t n = 0; n < 20'000; ++n) {
+        frames.emplace_back(
+            HostHeard{.link = kSwp1,
+                      .address = IpAddress::v4(10,
+                                               0,
+                                               static_cast<std::uint8_t>(1 + n / 250),
+                                               static_cast<std::uint8_t>(1 + n % 250)),
+                      .mac = mac(static_cast<std::uint16_t>(1000 + n))});
+    }
+
+    EXPECT_THAT(writes_of(leaf.turn(frames)), IsEmpty());
+    EXPECT_EQ(leaf.engine.learning().over_limit, 20'000 - limits::kHeardMax);
+    EXPECT_THAT(writes_of(leaf.turn(std::vector<Input>{})), SizeIs(limits::kHeardPerTurnMax));
+}
+
+// VLANs -------------------------------------------------------------------------------------------
+
+class TaggedLeaf : public Leaf {
+public:
+    static constexpr IfIndex kBr{20};
+    static constexpr IfIndex kVlan100{21};
+    static constexpr IfIndex kVlan200{22};
+    static constexpr IfIndex kSwp20{23};
+
+    TaggedLeaf() : Leaf(serving({"Vlan100", "Vlan200"}), facts()) { start(); }
+
+    static NeighborKey on_vlan100(std::string_view address) {
+        return {.link = kVlan100, .address = ip(address)};
+    }
+
+private:
+    static KernelFacts facts() {
+        KernelFacts kernel;
+        (void)kernel.set(filtering_bridge(kBr, "Bridge"));
+        (void)kernel.set(vlan_interface(kVlan100, "Vlan100", kBr, VlanId{100}));
+        (void)kernel.set(vlan_interface(kVlan200, "Vlan200", kBr, VlanId{200}));
+        (void)kernel.set(bridge_port(kSwp20, "swp20", kBr));
+        (void)kernel.set_address(kVlan100, prefix("10.100.0.1/16"));
+        (void)kernel.set_address(kVlan200, prefix("10.200.0.1/16"));
+        return kernel;
+    }
+};
+
+TEST(EngineLearn, TakesATagForItsVlan) {
+    TaggedLeaf leaf;
+
+    const auto writes =
+        writes_of(leaf.feed(tagged(heard("10.100.0.5", mac(5), TaggedLeaf::kSwp20), 100)));
+
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).key, TaggedLeaf::on_vlan100("10.100.0.5"));
+    EXPECT_THAT(leaf.feed(tagged(heard("10.100.0.6", mac(6), TaggedLeaf::kSwp20), 300)), IsEmpty());
+}
+
+TEST(EngineLearn, AsksTheBridgeForTheVlanOfAnUntaggedFrame) {
+    TaggedLeaf leaf;
+    EXPECT_THAT(leaf.feed(heard("10.100.0.5", mac(5), TaggedLeaf::kSwp20)), IsEmpty());
+
+    (void)leaf.feed(leaf.kernel.learn(
+        {.bridge = TaggedLeaf::kBr, .vlan = VlanId{100}, .mac = mac(5)}, TaggedLeaf::kSwp20));
+    const auto writes = writes_of(leaf.feed(heard("10.100.0.5", mac(5), TaggedLeaf::kSwp20)));
+
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).key, TaggedLeaf::on_vlan100("10.100.0.5"));
+}
+
+TEST(EngineLearn, BelievesNoTagOnABridgeWithoutVlans) {
+    RailLeaf leaf;
+
+    EXPECT_THAT(leaf.feed(tagged(heard("10.0.0.6", mac(6)), 100)), IsEmpty());
+}
+
+// Refresh -----------------------------------------------------------------------------------------
+
+TEST(EngineLearn, AsksEveryHostWithinTheRefresh) {
+    RailLeaf leaf(refreshing(30s));
+    leaf.answer_writes = false;
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), stale(mac(5))));
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5))));
+
+    EXPECT_THAT(writes_of(leaf.run_for(20s)), IsEmpty());
+    const auto writes = writes_of(leaf.run_for(6s));
+
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).key, on_br0("10.0.0.5"));
+    EXPECT_EQ(writes.at(0).state, Nud::Probe);
+    EXPECT_EQ(leaf.engine.learning().refreshed, 1U);
+}
+
+TEST(EngineLearn, AsksAgainAndAgain) {
+    RailLeaf leaf(refreshing(30s));
+    leaf.answer_writes = false;
+
+    const auto writes = writes_of(leaf.run_for(5min));
+
+    EXPECT_GE(writes.size(), 10U);
+    EXPECT_LE(writes.size(), 15U);
+}
+
+TEST(EngineLearn, DoesNotAskWhomItHears) {
+    RailLeaf leaf(refreshing(30s));
+    std::vector<WriteNeighbor> writes;
+    for (int i = 0; i < 30; ++i) {
+        (void)leaf.feed(heard("10.0.0.5", mac(5)));
+        const auto more = writes_of(leaf.run_for(10s));
+        writes.insert(writes.end(), more.begin(), more.end());
+    }
+
+    EXPECT_THAT(writes, IsEmpty());
+}
+
+TEST(EngineLearn, DoesNotAskThePermanentAndThoseBehindADeadPort) {
+    RailLeaf leaf(refreshing(30s));
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.7"), in_state(Nud::Permanent, mac(7))));
+    (void)leaf.feed(leaf.kernel.cut(without_carrier(bridge_port(kSwp1, "swp1", kBr0))));
+
+    EXPECT_THAT(writes_of(leaf.run_for(5min)), IsEmpty());
+}
+
+TEST(EngineLearn, FollowsAShorterRefreshAtOnce) {
+    RailLeaf leaf(refreshing(24h));
+    leaf.answer_writes = false;
+
+    (void)leaf.feed(ConfigChanged{.config = std::make_shared<const Config>(refreshing(10s))});
+
+    EXPECT_THAT(writes_of(leaf.run_for(10s)), SizeIs(1));
+}
+
+// Mute hosts --------------------------------------------------------------------------------------
+
+TEST(EngineLearn, KeepsAHostThatSpeaksWhileItDoesNotAnswer) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), in_state(Nud::Probe, mac(5))));
+    leaf.now += 5s;
+    (void)leaf.feed(heard("10.0.0.5", mac(5)));
+    leaf.now += 1s;
+
+    const auto outputs = leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()));
+
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    EXPECT_EQ(leaf.engine.learning().mute, 1U);
+    const auto writes = writes_of(leaf.run_for(limits::kCollectedGrace));
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).mac, mac(5));
+}
+
+TEST(EngineLearn, LetsGoOfAHostThatWasHeardBeforeItWasAsked) {
+    RailLeaf leaf;
+    (void)leaf.feed(heard("10.0.0.5", mac(5)));
+    leaf.now += 1s;
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), in_state(Nud::Probe, mac(5))));
+    leaf.now += 3s;
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()))),
+                ElementsAre(withdraws("10.0.0.5")));
+}
+
+}  // namespace
+}  // namespace planed
