@@ -28,6 +28,7 @@
 #include "io/background_writer.hpp"
 #include "io/clock.hpp"
 #include "io/kernel.hpp"
+#include "io/snooper.hpp"
 #include "io/state_file.hpp"
 #include "io/zapi_client.hpp"
 #include "telemetry/log_line.hpp"
@@ -71,6 +72,7 @@ public:
           context_(log_context(config_->node)),
           state_(config_->state_dir, state_writer_),
           kernel_(loop_, [this] { turn(); }),
+          snooper_(loop_, [this] { turn(); }),
           engine_(config_),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
           mirror_(loop_, engine_, mirror_options()),
@@ -197,7 +199,9 @@ private:
         in_turn_ = true;
         const TimePoint now = io::now();
         inputs_.clear();
-        kernel_.read(now, [this](const Input& input) { inputs_.push_back(input); });
+        const auto take = [this](const Input& input) { inputs_.push_back(input); };
+        kernel_.read(now, take);
+        snooper_.read(now, take);
         engine_.handle(inputs_, now);
         engine_.settle(now);
         while (const auto output = engine_.poll()) {
@@ -209,7 +213,7 @@ private:
         state_.tick(now);
         say_state_problem();
         in_turn_ = false;
-        if (kernel_.has_more()) {
+        if (kernel_.has_more() || snooper_.has_more()) {
             request_turn();
         }
         arm_timer();
@@ -219,7 +223,7 @@ private:
         if (zapi_bridge_.carry_out(output, zapi_.session(), now)) {
             return;
         }
-        if (kernel_.carry_out(output, now)) {
+        if (kernel_.carry_out(output, now) || snooper_.carry_out(output, now)) {
             return;
         }
         if (const auto* say = std::get_if<Say>(&output)) {
@@ -244,7 +248,8 @@ private:
 
     void arm_timer() {
         std::optional<TimePoint> at = engine_.wake_at();
-        for (const auto& other : {kernel_.wake_at(), state_.wake_at(), mirror_.wake_at()}) {
+        for (const auto& other :
+             {kernel_.wake_at(), snooper_.wake_at(), state_.wake_at(), mirror_.wake_at()}) {
             if (other) {
                 at = at ? std::min(*at, *other) : *other;
             }
@@ -336,6 +341,7 @@ private:
     io::BackgroundWriter state_writer_{10s};
     io::StateFile state_;
     io::Kernel kernel_;
+    io::Snooper snooper_;
     Engine engine_;
     io::ZapiClient zapi_;
     ZapiBridge zapi_bridge_;
