@@ -89,8 +89,8 @@ class Farm:
     def __init__(self, folder: Path, ports: int = 4, uplinks: int = 0) -> None:
         self.ports = [f"swp{n}" for n in range(1, ports + 1)]
         self.uplinks = [f"up{n}" for n in range(1, uplinks + 1)]
-        self._ends = {f"swp{n}": f"eth{n}" for n in range(1, ports + 1)}
-        self._ends |= {f"up{n}": f"fabric{n}" for n in range(1, uplinks + 1)}
+        self.port_ends = {f"swp{n}": f"eth{n}" for n in range(1, ports + 1)}
+        self.port_ends |= {f"up{n}": f"fabric{n}" for n in range(1, uplinks + 1)}
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "farm.clab.yaml"
         file.write_text(yaml.safe_dump(self._topology()), encoding="utf-8")
@@ -196,16 +196,16 @@ class Farm:
             for server in servers:
                 for address in (server.v4, server.v6):
                     packet = frames.announcement(ipaddress.ip_address(address), server.mac)
-                    raw.sendto(packet, (self._ends[server.port], 0))
+                    raw.sendto(packet, (self.port_ends[server.port], 0))
 
     # ---- links ----
 
     def cut(self, *ports: str) -> None:
         """The other ends go down, all by one command: carrier is lost."""
-        self.servers.ip_batch([f"link set {self._ends[port]} down" for port in ports])
+        self.servers.ip_batch([f"link set {self.port_ends[port]} down" for port in ports])
 
     def restore(self, *ports: str) -> None:
-        self.servers.ip_batch([f"link set {self._ends[port]} up" for port in ports])
+        self.servers.ip_batch([f"link set {self.port_ends[port]} up" for port in ports])
 
     def add_bridge(self, name: str, address: str, ports: Sequence[str]) -> None:
         """A second server-facing interface, which takes these ports over."""
@@ -226,7 +226,7 @@ class Farm:
 
     def _topology(self) -> dict[str, Any]:
         quiet = {"net.ipv6.conf.default.disable_ipv6": "1"}  # The servers are frames; their node says nothing.
-        links = [{"endpoints": [f"leaf:{here}", f"servers:{there}"]} for here, there in self._ends.items()]
+        links = [{"endpoints": [f"leaf:{here}", f"servers:{there}"]} for here, there in self.port_ends.items()]
         nodes = {"leaf": {"kind": "linux"}, "servers": {"kind": "linux", "sysctls": quiet}}
         return {"name": "farm", "topology": {"nodes": nodes, "links": links}}
 
@@ -241,7 +241,7 @@ class Farm:
             + [f"addr add {GATEWAY4} dev {BRIDGE}", f"addr add {GATEWAY6} dev {BRIDGE} nodad", f"link set {BRIDGE} up"]
             + [f"link set {port} master {BRIDGE}" for port in self.ports]
         )
-        self._answering = Answering(self.servers, {self._ends[port]: port for port in self.ports}, self._alive)
+        self._answering = Answering(self.servers, {self.port_ends[port]: port for port in self.ports}, self._alive)
 
 
 class Answering:
