@@ -42,11 +42,14 @@ void Snooper::listen(const Listen& listen, TimePoint now) {
         wanted[place.link] = place;
     }
     wanted_ = std::move(wanted);
-    for (auto at = ports_.begin(); at != ports_.end();) {
-        const IfIndex link = (at++)->first;
+    std::vector<IfIndex> unwanted;
+    for (const auto& [link, port] : ports_) {
         if (!wanted_.contains(link)) {
-            close(link);
+            unwanted.push_back(link);
         }
+    }
+    for (const IfIndex link : unwanted) {
+        close(link);
     }
     absl::erase_if(failed_, [this](IfIndex link) { return !wanted_.contains(link); });
     for (const auto& [link, place] : wanted_) {
