@@ -26,6 +26,12 @@ struct Options {
 void measure_carrier(const Options& options);
 /// A neighbour that is new, from the kernel's acknowledgement to the ADD.
 void measure_add(const Options& options);
+/// A host that the kernel does not learn, from its first frame to the ADD.
+void measure_frame(const Options& options);
+/// CPU time with 50,000 frames a second from one server, and whether others are learned meanwhile.
+void measure_storm(const Options& options);
+/// CPU time with silent hosts that are all asked within 30 s.
+void measure_refresh(const Options& options);
 /// Memory, and CPU time of an event, with many neighbours.
 void measure_scale(const Options& options);
 /// CPU time when nothing happens.

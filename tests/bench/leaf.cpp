@@ -6,11 +6,15 @@
 #include <filesystem>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 
 #include "bench/clock.hpp"
 
@@ -48,6 +52,22 @@ void enter(int network) {
     if (::setns(network, CLONE_NEWNET) != 0) {
         die("a network namespace cannot be entered");
     }
+}
+
+int open_packet_socket(IfIndex link) {
+    const int fd = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
+    sockaddr_ll place{};
+    place.sll_family = AF_PACKET;
+    place.sll_protocol = htons(ETH_P_ALL);
+    place.sll_ifindex = static_cast<int>(number(link));
+    const int on = 1;
+    const int room = 8 << 20;
+    (void)::setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+    (void)::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+    if (fd < 0 || ::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0) {
+        die("no packet socket");
+    }
+    return fd;
 }
 
 std::uint8_t byte_of(std::size_t number, unsigned index) {
@@ -93,6 +113,7 @@ Scene make_leaf_here() {
     on_others->link(scene.other_end, true);
     on_others->link(index_of("h1"), true);
     (void)on_others->make();
+    scene.frames = open_packet_socket(scene.other_end);
     scene.on_others = std::move(on_others);
     enter(here);
     (void)::close(here);

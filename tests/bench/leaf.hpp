@@ -30,6 +30,7 @@ struct Leaf {
 struct Scene {
     Leaf leaf;
     IfIndex other_end{};                 // h0: down means that p0 has no carrier.
+    int frames = -1;                     // A packet socket on h0: the hosts' mouth and ears.
     std::unique_ptr<Changes> on_others;  // In h0's namespace.
 };
 

@@ -18,6 +18,9 @@ using Measure = void (*)(const Options&);
 
 const std::map<std::string_view, Measure> kFigures{{"carrier", measure_carrier},
                                                    {"add", measure_add},
+                                                   {"frame", measure_frame},
+                                                   {"storm", measure_storm},
+                                                   {"refresh", measure_refresh},
                                                    {"scale", measure_scale},
                                                    {"idle", measure_idle},
                                                    {"rate", measure_rate}};
@@ -50,7 +53,9 @@ int run(int argc, char** argv) {
                set(options, word.substr(0, equals), word.substr(equals + 1));
     }
     if (!good) {
-        std::fputs("usage: planed_bench carrier|add|scale|idle|rate key=value…\n", stderr);
+        std::fputs(
+            "usage: planed_bench carrier|add|frame|storm|refresh|scale|idle|rate key=value…\n",
+            stderr);
         return 2;
     }
     figure->second(options);

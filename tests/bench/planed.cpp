@@ -23,6 +23,7 @@ interfaces:
   - name: br0
     max_hosts: 131072
 frr: {{socket: {1}}}
+learning: {{refresh: {3}}}
 )";
 
 }  // namespace
@@ -30,8 +31,11 @@ frr: {{socket: {1}}}
 Planed::Planed(const PlanedOptions& options) : options_(options) {
     const std::string config = options.folder + "/planed.yaml";
     std::filesystem::remove_all(options.folder + "/state");
-    std::ofstream(config) << fmt::format(
-        kConfig, options.folder, options.zserv, options.withdraw_on_exit ? "withdraw" : "keep");
+    std::ofstream(config) << fmt::format(kConfig,
+                                         options.folder,
+                                         options.zserv,
+                                         options.withdraw_on_exit ? "withdraw" : "keep",
+                                         options.refresh);
     const std::string log = options.folder + "/planed.log";
     pid_ = ::fork();
     if (pid_ < 0) {

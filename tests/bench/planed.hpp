@@ -16,6 +16,7 @@ struct PlanedOptions {
     std::string folder;  // For its configuration, state and log.
     std::string zserv;
     bool withdraw_on_exit = false;
+    std::string refresh = "24h";  // Nobody answers, unless the bench says so.
 };
 
 class Planed {
