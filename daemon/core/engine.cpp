@@ -626,6 +626,14 @@ void Engine::on(const MirrorSeen& seen, TimePoint /*now*/) {
     }
 }
 
+void Engine::on(const ApiSeen& seen, TimePoint /*now*/) {
+    if (seen.trouble.empty()) {
+        recover("api");
+    } else {
+        degrade("api", seen.trouble);
+    }
+}
+
 void Engine::on(const ConfigChanged& changed, TimePoint now) {
     const bool all_differ =
         config_->routes != changed.config->routes || config_->learning != changed.config->learning;

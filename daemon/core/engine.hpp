@@ -85,7 +85,13 @@ public:
         std::uint64_t refused = 0;  // Facts that a full table had no room for.
         bool operator==(const Totals&) const = default;
     };
-    [[nodiscard]] Totals totals() const;  // Walks the tables.
+    [[nodiscard]] Totals totals() const;    // Walks the tables.
+    [[nodiscard]] Totals counters() const;  // Those of them that cost nothing; the others are zero.
+    [[nodiscard]] bool zebra_is_up() const { return sink_.is_up(); }
+    /// What would speak against a host of this address on this interface, were it there now:
+    /// Unresolved if nothing does (engine_explain.cpp).
+    [[nodiscard]] Reason judge_unseen(const IpAddress& address,
+                                      const ServedInterface& served) const;
     [[nodiscard]] const Milestones& milestones() const { return milestones_; }
     [[nodiscard]] const absl::btree_map<std::string, std::string>& degraded() const {
         return degraded_;
@@ -147,6 +153,7 @@ private:
     void on(const BgpPeersSeen& seen, TimePoint now);
     void on(const NeighborTableSeen& seen, TimePoint now);
     void on(const MirrorSeen& seen, TimePoint now);
+    void on(const ApiSeen& seen, TimePoint now);
     void on(const ConfigChanged& changed, TimePoint now);
     void on(const StopRequested& requested, TimePoint now);
 

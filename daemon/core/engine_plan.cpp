@@ -558,12 +558,16 @@ Verdict Engine::explain(const IpAddress& address) const {
     return verdict;
 }
 
-Engine::Totals Engine::totals() const {
-    Totals totals{
+Engine::Totals Engine::counters() const {
+    return {
         .neighbors = neighbors_.size(),
         .overruns = overruns_,
         .resyncs = resyncs_,
         .refused = links_.refused() + addresses_.refused() + neighbors_.refused() + fdb_.refused()};
+}
+
+Engine::Totals Engine::totals() const {
+    Totals totals = counters();
     neighbors_.for_each([&](const NeighborKey&, const NeighborRecord& record) {
         totals.eligible += record.reason == Reason::Eligible ? 1U : 0U;
     });

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,16 @@ public:
     [[nodiscard]] std::vector<Key> keys_from(const Key& first, In in) const {
         std::vector<Key> keys;
         for (auto at = ordered_.lower_bound(first); at != ordered_.end() && in(at->first); ++at) {
+            keys.push_back(at->first);
+        }
+        return keys;
+    }
+    /// At most `count` keys behind `after`, in order; nullopt: from the first one on.
+    [[nodiscard]] std::vector<Key> keys_after(const std::optional<Key>& after,
+                                              std::size_t count) const {
+        std::vector<Key> keys;
+        auto at = after ? ordered_.upper_bound(*after) : ordered_.begin();
+        for (; at != ordered_.end() && keys.size() < count; ++at) {
             keys.push_back(at->first);
         }
         return keys;

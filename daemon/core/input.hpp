@@ -209,6 +209,12 @@ struct MirrorSeen {
     bool operator==(const MirrorSeen&) const = default;
 };
 
+/// The state of the operators' API: what is wrong with it, in words; empty when all is well.
+struct ApiSeen {
+    std::string trouble{};
+    bool operator==(const ApiSeen&) const = default;
+};
+
 struct ConfigChanged {
     std::shared_ptr<const Config> config{};
     bool operator==(const ConfigChanged&) const = default;
@@ -244,6 +250,7 @@ using Input = std::variant<LinkSeen,
                            BgpPeersSeen,
                            NeighborTableSeen,
                            MirrorSeen,
+                           ApiSeen,
                            ConfigChanged,
                            StopRequested>;
 

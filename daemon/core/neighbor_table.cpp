@@ -128,6 +128,16 @@ std::size_t NeighborTable::count_on(IfIndex link) const {
     return count == counts_.end() ? 0 : count->second;
 }
 
+std::vector<NeighborKey> NeighborTable::keys_after(const std::optional<NeighborKey>& after,
+                                                   std::size_t count) const {
+    std::vector<NeighborKey> keys;
+    auto at = after ? records_.upper_bound(*after) : records_.begin();
+    for (; at != records_.end() && keys.size() < count; ++at) {
+        keys.push_back(at->first);
+    }
+    return keys;
+}
+
 std::vector<NeighborKey> NeighborTable::probed() const {
     std::vector<NeighborKey> keys;
     for (const auto& [key, record] : records_) {

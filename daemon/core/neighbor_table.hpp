@@ -95,6 +95,9 @@ public:
     /// All neighbours of a link in order, those without a MAC too.
     [[nodiscard]] std::vector<NeighborKey> on_link(IfIndex link) const;
     [[nodiscard]] std::size_t count_on(IfIndex link) const;
+    /// At most `count` neighbours behind `after`, in order; nullopt: from the first one on.
+    [[nodiscard]] std::vector<NeighborKey> keys_after(const std::optional<NeighborKey>& after,
+                                                      std::size_t count) const;
     /// Those for which a probe was asked for.
     [[nodiscard]] std::vector<NeighborKey> probed() const;
     [[nodiscard]] std::size_t size() const { return records_.size(); }

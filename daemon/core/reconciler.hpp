@@ -113,11 +113,12 @@ public:
     }
 
     /// The sink prefers something else to what it took from us before.
-    void reject(const Key& key) {
+    void reject(const Key& key, TimePoint now) {
         Entry* found = entries_.find(key);
         if (found != nullptr && found->in_flight == 0) {
             found->held = Held::Maybe;
             found->rejected = true;
+            found->answered_at = now;
             note(key, *found);
         }
     }
@@ -129,6 +130,7 @@ public:
             if (actual) {
                 Entry& entry = entry_for(key);
                 entry.audited = audit_;
+                entry.answered_at = now;
                 set_held(entry, std::move(actual));
                 enqueue(key, entry);
                 note(key, entry);
@@ -137,10 +139,14 @@ public:
         }
         Entry& entry = *found;
         entry.audited = audit_;
+        const SinkState before = state_of(entry);
         if (entry.in_flight != 0) {
             settle_doubt(key, entry, actual, now);
         } else {
             settle_observation(key, entry, std::move(actual), now);
+        }
+        if (state_of(entry) != before) {
+            entry.answered_at = now;
         }
         note(key, entry);
         forget_if_idle(key, entry);
@@ -174,6 +180,7 @@ public:
         }
         last_answer_ = now;
         newest_answered_ = std::max(newest_answered_, found->sent_at);
+        found->answered_at = now;
         finish(op.key, *found, result, now);
         note(op.key, *found);
         forget_if_idle(op.key, *found);
@@ -292,6 +299,33 @@ public:
         const Entry* found = entries_.find(key);
         return found == nullptr ? SinkState::Absent : state_of(*found);
     }
+    /// When the last operation was handed to the sink, and when the sink last said something that
+    /// changed what we know of this key.
+    struct History {
+        std::optional<TimePoint> sent{};
+        bool was_put = false;    // Of the operation that was sent.
+        bool in_flight = false;  // It is not answered yet.
+        std::optional<TimePoint> answered{};
+        bool operator==(const History&) const = default;
+    };
+    [[nodiscard]] History history(const Key& key) const {
+        const Entry* found = entries_.find(key);
+        if (found == nullptr) {
+            return {};
+        }
+        const auto known = [](TimePoint at) {
+            return at == TimePoint{} ? std::nullopt : std::optional(at);
+        };
+        return {.sent = known(found->sent_at),
+                .was_put = found->sent.has_value(),
+                .in_flight = found->in_flight != 0,
+                .answered = known(found->answered_at)};
+    }
+    /// At most `count` keys behind `after`, in order, those that are absent too.
+    [[nodiscard]] std::vector<Key> keys_after(const std::optional<Key>& after,
+                                              std::size_t count) const {
+        return entries_.keys_after(after, count);
+    }
     /// Every key that is wanted or possibly held, in order: (key, desired, state).
     template <class Visit>
     void for_each(Visit visit) const {
@@ -327,6 +361,7 @@ private:
         std::optional<Value> sent{};  // Of the operation in flight.
         std::uint64_t in_flight = 0;
         TimePoint sent_at{};
+        TimePoint answered_at{};  // For readers only: nothing is decided by it.
         std::optional<TimePoint> retry_at{};
         std::uint32_t audited = 0;
         Held held = Held::No;

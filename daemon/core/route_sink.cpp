@@ -70,7 +70,7 @@ void RouteSink::answered(const RouteAnswered& answer, TimePoint now) {
             if (put) {
                 routes_.complete(*op, OpResult::Rejected, now);
             } else if (!op) {
-                routes_.reject(key);
+                routes_.reject(key, now);
             }
             return;
         case RouteAnswer::RemoveFailed:

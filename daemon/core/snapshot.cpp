@@ -26,6 +26,18 @@ std::string_view reason_of(SinkState state, const Engine& engine, const RouteKey
     return reason;
 }
 
+/// The sink tells when it answered; what waits for it began to when it was sent.
+std::optional<TimePoint> since_of(SinkState state, const RouteSink::Routes::History& history) {
+    switch (state) {
+        case SinkState::Held:
+        case SinkState::Rejected: return history.answered;
+        case SinkState::Pending:
+        case SinkState::Withdrawing: return history.in_flight ? history.sent : std::nullopt;
+        case SinkState::Absent: break;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view word(HostOrigin origin) {
@@ -98,6 +110,7 @@ std::optional<RouteView> EngineView::route(const RouteKey& key) const {
         .origin = HostOrigin::Kernel,
         .state = state,
         .reason = reason_of(state, engine_, key),
+        .since = since_of(state, routes.history(key)),
     };
 }
 
@@ -122,6 +135,37 @@ NodeView EngineView::node() const {
     return {.name = engine_.config().node.name,
             .plane = engine_.config().node.plane,
             .ready = engine_.milestones().at(Milestone::Ready).has_value()};
+}
+
+HealthView EngineView::health() const {
+    const Engine::Totals counters = engine_.counters();
+    HealthView health{.zebra_up = engine_.zebra_is_up(),
+                      .redis_wanted = engine_.config().redis.endpoint != "off",
+                      .redis_well = !engine_.degraded().contains("redis"),
+                      .neighbors = counters.neighbors,
+                      .overruns = counters.overruns,
+                      .resyncs = counters.resyncs,
+                      .refused = counters.refused,
+                      .routes_queued = engine_.routes().queued()};
+    for (const auto& [what, why] : engine_.degraded()) {
+        health.degraded.push_back(what + ": " + why);
+    }
+    for (std::size_t i = 0; i < kMilestones; ++i) {
+        const auto milestone = static_cast<Milestone>(i);
+        health.milestones.push_back(
+            {.name = word(milestone), .at = engine_.milestones().at(milestone)});
+    }
+    return health;
+}
+
+std::vector<NeighborKey> EngineView::hosts_after(const std::optional<NeighborKey>& after,
+                                                 std::size_t count) const {
+    return engine_.neighbors().keys_after(after, count);
+}
+
+std::vector<RouteKey> EngineView::routes_after(const std::optional<RouteKey>& after,
+                                               std::size_t count) const {
+    return engine_.routes().keys_after(after, count);
 }
 
 std::vector<NeighborKey> EngineView::all_hosts() const {
@@ -149,6 +193,15 @@ std::vector<IfIndex> EngineView::all_interfaces() const {
         links.push_back(link);
     }
     return links;
+}
+
+std::string EngineView::vrf_of(IfIndex link) const {
+    const ServedInterface* served = engine_.served().find(link);
+    return served == nullptr ? std::string() : vrf_name(served->vrf);
+}
+
+std::string_view EngineView::reason_of_route(SinkState state, const RouteKey& key) const {
+    return reason_of(state, engine_, key);
 }
 
 std::string EngineView::vrf_name(VrfId vrf) const {

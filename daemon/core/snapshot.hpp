@@ -20,6 +20,8 @@
 namespace planed {
 
 class Engine;
+struct NeighborRecord;
+struct ServedInterface;
 
 /// How we know of a host.
 enum class HostOrigin : std::uint8_t { Kernel, Snooped, Static, Evpn, Remembered };
@@ -60,7 +62,8 @@ struct RouteView {
     std::string interface {};  // Empty: not known any more.
     HostOrigin origin{};
     SinkState state{};
-    std::string_view reason{};  // A word: why it is in this state.
+    std::string_view reason{};         // A word: why it is in this state.
+    std::optional<TimePoint> since{};  // Of the state, as far as it is known.
     bool operator==(const RouteView&) const = default;
 };
 
@@ -83,6 +86,42 @@ struct NodeView {
     bool operator==(const NodeView&) const = default;
 };
 
+/// The node as a whole, without what would need a walk through the tables.
+struct HealthView {
+    struct Reached {
+        std::string_view name{};
+        std::optional<TimePoint> at{};
+        bool operator==(const Reached&) const = default;
+    };
+    std::vector<std::string> degraded{};  // "zebra: nobody listens on /run/frr/zserv.api".
+    std::vector<Reached> milestones{};    // In order.
+    bool zebra_up = false;
+    bool redis_wanted = false;
+    bool redis_well = false;
+    std::uint64_t neighbors = 0;  // All of the kernel's, on interfaces that are not served too.
+    std::uint64_t overruns = 0;
+    std::uint64_t resyncs = 0;
+    std::uint64_t refused = 0;  // Facts that a full table had no room for.
+    std::uint64_t routes_queued = 0;
+    bool operator==(const HealthView&) const = default;
+};
+
+/// One step between what was seen and what zebra holds.
+struct Cause {
+    std::optional<TimePoint> at{};  // Nullopt: not known, or true of no moment.
+    std::string_view stage{};
+    std::string text{};  // A sentence.
+    bool operator==(const Cause&) const = default;
+};
+
+/// Why an address is, or is not, a route.
+struct Explanation {
+    std::string_view verdict{};  // The state of its route; "none": it has none.
+    std::string_view reason{};   // A word: "eligible", or the first condition that fails.
+    std::vector<Cause> chain{};  // From the cause to the effect.
+    bool operator==(const Explanation&) const = default;
+};
+
 /// Reads an engine. Borrowed: for the duration of a call, on the engine's thread.
 class EngineView {
 public:
@@ -97,13 +136,33 @@ public:
     [[nodiscard]] std::optional<RouteView> route(const RouteKey& key) const;
     [[nodiscard]] std::optional<InterfaceView> interface(IfIndex link) const;
     [[nodiscard]] NodeView node() const;
+    [[nodiscard]] HealthView health() const;
+    [[nodiscard]] Explanation explain(const IpAddress& address) const;  // engine_explain.cpp
+
+    /// Names also of what there is no view of any more; empty: not known.
+    [[nodiscard]] std::string name_of(IfIndex link) const { return link_name(link); }
+    [[nodiscard]] std::string name_of(VrfId vrf) const { return vrf_name(vrf); }
+    [[nodiscard]] std::string vrf_of(IfIndex link) const;
 
     /// Everything that there may be a view of. These walk the tables.
     [[nodiscard]] std::vector<NeighborKey> all_hosts() const;
     [[nodiscard]] std::vector<RouteKey> all_routes() const;
     [[nodiscard]] std::vector<IfIndex> all_interfaces() const;
+    /// The same in pieces of at most `count`, behind `after`; fewer than that: these were the last.
+    /// There may be no view of some of them.
+    [[nodiscard]] std::vector<NeighborKey> hosts_after(const std::optional<NeighborKey>& after,
+                                                       std::size_t count) const;
+    [[nodiscard]] std::vector<RouteKey> routes_after(const std::optional<RouteKey>& after,
+                                                     std::size_t count) const;
 
 private:
+    [[nodiscard]] Explanation explain_neighbor(const NeighborRecord& record) const;
+    [[nodiscard]] Explanation explain_unseen(const IpAddress& address,
+                                             const ServedInterface& served,
+                                             const IpPrefix& prefix) const;
+    void explain_route(const RouteKey& key, TimePoint wished, Explanation& explanation) const;
+    [[nodiscard]] std::string uncovered_text() const;
+    [[nodiscard]] std::string_view reason_of_route(SinkState state, const RouteKey& key) const;
     [[nodiscard]] std::string vrf_name(VrfId vrf) const;
     [[nodiscard]] std::string link_name(IfIndex link) const;
 

@@ -238,7 +238,7 @@ TEST_F(ReconcilerTest, ReinstallsByRemovalThenPut) {
 
 TEST_F(ReconcilerTest, PutsARejectedWishAgainAfterAReinstall) {
     hold("a", 1);
-    sink.reject("a");
+    sink.reject("a", now);
 
     sink.reinstall("a");
 

@@ -79,7 +79,7 @@ TEST_F(ReconcilerJournal, NamesWhatASinkRefusesOrLoses) {
     sink.want("a", 2);
     complete_all(OpResult::Done);
     (void)sink.take_journal();
-    sink.reject("a");
+    sink.reject("a", now);
     EXPECT_THAT(sink.take_journal(), ElementsAre("a"));
 
     sink.forget_actual();

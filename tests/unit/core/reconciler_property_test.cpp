@@ -122,7 +122,7 @@ private:
         switch (pick(4)) {
             case 0: sink_.reinstall(key); return;
             case 1: sink_.refresh(key); return;
-            case 2: sink_.reject(key); return;
+            case 2: sink_.reject(key, now_); return;
             case 3:
                 (void)sink_.overdue(now_);
                 audit();

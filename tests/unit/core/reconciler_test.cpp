@@ -293,7 +293,7 @@ TEST_F(ReconcilerTest, GivesARejectedWishOneMoreTryWithEachAudit) {
 
 TEST_F(ReconcilerTest, WithdrawsWhatWasTakenOnceAndRejectedLater) {
     hold("a", 1);
-    sink.reject("a");
+    sink.reject("a", now);
     EXPECT_EQ(sink.state("a"), SinkState::Rejected);
 
     sink.unwant("a");

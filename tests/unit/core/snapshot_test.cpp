@@ -33,27 +33,35 @@ TEST(EngineView, ShowsAHostWithItsNames) {
                         .state = Nud::Reachable,
                         .origin = HostOrigin::Kernel,
                         .reason = Reason::Eligible,
-                        .since = host->since}));
+                        .since = host->since,
+                        .last_seen = host->last_seen}));
     EXPECT_GE(host->since, TimePoint{1h});
 }
 
 TEST(EngineView, ShowsARoutesStateAndWhy) {
     RailLeaf leaf;
-    EXPECT_EQ(EngineView(leaf.engine).route(route_of("10.0.0.5")),
+    const auto held = EngineView(leaf.engine).route(route_of("10.0.0.5"));
+    ASSERT_TRUE(held && held->since);
+    EXPECT_LE(*held->since, leaf.now);
+    EXPECT_EQ(*held,
               (RouteView{.key = route_of("10.0.0.5"),
                          .vrf = "default",
                          .interface = "br0",
                          .origin = HostOrigin::Kernel,
                          .state = SinkState::Held,
-                         .reason = "eligible"}));
+                         .reason = "eligible",
+                         .since = held->since}));
 
     leaf.answer_routes = false;
+    leaf.now += 1s;
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()));
 
     const auto route = EngineView(leaf.engine).route(route_of("10.0.0.5"));
     ASSERT_TRUE(route);
     EXPECT_EQ(route->state, SinkState::Withdrawing);
     EXPECT_EQ(route->reason, "failed");
+    EXPECT_EQ(route->since, leaf.now);
+    EXPECT_EQ(EngineView(leaf.engine).host(on_br0("10.0.0.5"))->last_seen, std::nullopt);
 }
 
 TEST(EngineView, ShowsAServedInterfaceWithWhatTheConfigurationSays) {
