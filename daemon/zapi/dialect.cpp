@@ -104,6 +104,15 @@ std::string_view name_of(WireFamily family) {
     PLANED_ASSERT(false);
 }
 
+std::optional<WireFamily> family_named(std::string_view name) {
+    for (const WireFamily family : kWireFamilies) {
+        if (name_of(family) == name) {
+            return family;
+        }
+    }
+    return std::nullopt;
+}
+
 std::string_view releases_of(WireFamily family) {
     switch (family) {
         case WireFamily::A: return "FRR 8.4 to 9.0";

@@ -27,7 +27,8 @@ enum class WireFamily : std::uint8_t {
 inline constexpr std::array kWireFamilies{
     WireFamily::A, WireFamily::B, WireFamily::C, WireFamily::D};
 
-std::string_view name_of(WireFamily family);      // "A"
+std::string_view name_of(WireFamily family);  // "A"
+std::optional<WireFamily> family_named(std::string_view name);
 std::string_view releases_of(WireFamily family);  // "FRR 8.4 to 9.0"
 /// "8.4", "10.3", also with a patch level or suffix ("8.4.4", "10.3-dev"). Nullopt for anything
 /// that is no release, and for releases that we do not speak.
