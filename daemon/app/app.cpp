@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <utility>
@@ -20,10 +21,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <fmt/core.h>
 
+#include "app/api_door.hpp"
 #include "app/bridges.hpp"
 #include "app/state_mirror.hpp"
 #include "config/diff.hpp"
 #include "config/not_acted_on.hpp"
+#include "config/print.hpp"
 #include "core/engine.hpp"
 #include "io/background_writer.hpp"
 #include "io/clock.hpp"
@@ -32,6 +35,7 @@
 #include "io/state_file.hpp"
 #include "io/zapi_client.hpp"
 #include "telemetry/log_line.hpp"
+#include "zapi/dialect.hpp"
 
 namespace planed {
 namespace {
@@ -76,6 +80,7 @@ public:
           engine_(config_),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
           mirror_(loop_, engine_, mirror_options()),
+          api_({.host_name = host_name(), .version = options_.version}, api_hooks()),
           timer_(loop_),
           signals_(loop_) {
         engine_.set_level(options_.level);
@@ -92,6 +97,7 @@ public:
             return code;
         }
         loop_.run();
+        api_.close();
         return exit_code_;
     }
 
@@ -132,6 +138,7 @@ private:
         (void)std::signal(SIGPIPE, SIG_IGN);
         zapi_.start();
         mirror_.configure(config_->redis);
+        engine_.handle(ApiSeen{.trouble = api_.open(config_->api)}, io::now());
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
     }
@@ -142,7 +149,7 @@ private:
                 return;
             }
             if (number == SIGHUP) {
-                reload();
+                (void)reload();  // It has logged all that it has to say.
             } else {
                 log({.level = Level::Info, .id = "stop", .text = fmt::format("signal={}", number)});
                 engine_.handle(StopRequested{}, io::now());
@@ -154,33 +161,44 @@ private:
 
     // All or nothing: a wrong file changes nothing, a right one is applied as far as it can be
     // live.
-    void reload() {
+    api::Reloaded reload() {
+        api::Reloaded reloaded;
         const config::Loaded loaded = config::load_file(options_.config_path);
         for (const config::Fault& fault : loaded.faults) {
+            reloaded.faults.push_back(config::to_string(fault));
             log({.level = Level::Error,
                  .id = "config.fault",
-                 .text = fmt::format("text=\"{}\"", config::to_string(fault))});
+                 .text = fmt::format("text=\"{}\"", reloaded.faults.back())});
         }
         if (!loaded.ok()) {
             log({.level = Level::Error,
                  .id = "config.refused",
                  .text = fmt::format("faults={} text=\"the running configuration stays\"",
                                      loaded.faults.size())});
-            return;
+            return reloaded;
         }
         const config::Changes changes = config::diff(*config_, loaded.config);
+        reloaded.changed = changes.keys;
+        reloaded.needs_restart = changes.needs_restart;
         for (const std::string& key : changes.needs_restart) {
             log({.level = Level::Warn,
                  .id = "config.needs_restart",
                  .text = fmt::format("key={} text=\"applied at the next start\"", key)});
         }
-        config_ = std::make_shared<const Config>(config::live_part(*config_, loaded.config));
+        set_config(std::make_shared<const Config>(config::live_part(*config_, loaded.config)));
         context_ = log_context(config_->node);
         engine_.handle(ConfigChanged{.config = config_}, io::now());
         mirror_.configure(config_->redis);
         log({.level = Level::Info,
              .id = "config.reloaded",
              .text = fmt::format("changed={}", changes.keys.size())});
+        return reloaded;
+    }
+
+    // config_ is the loop's to read; whoever else reads it, and the loop that writes it, locks.
+    void set_config(std::shared_ptr<const Config> config) {
+        const std::lock_guard lock(config_mutex_);
+        config_ = std::move(config);
     }
 
     void finish(const Finish& finish) {
@@ -209,14 +227,18 @@ private:
         }
         zapi_.flush();
         kernel_.flush();
-        mirror_.turn(now);
+        const Changes changes = keeps_changes() ? engine_.take_changes() : Changes{};
+        mirror_.turn(changes, now);
+        const bool api_goes_on = api_.turn(changes, now);
         state_.tick(now);
         say_state_problem();
         in_turn_ = false;
-        if (kernel_.has_more() || snooper_.has_more()) {
+        if (kernel_.has_more() || snooper_.has_more() || api_goes_on) {
             request_turn();
         }
         arm_timer();
+        ++turns_;
+        longest_turn_ = std::max(longest_turn_, io::now() - now);
     }
 
     void carry_out(const Output& output, TimePoint now) {
@@ -248,8 +270,11 @@ private:
 
     void arm_timer() {
         std::optional<TimePoint> at = engine_.wake_at();
-        for (const auto& other :
-             {kernel_.wake_at(), snooper_.wake_at(), state_.wake_at(), mirror_.wake_at()}) {
+        for (const auto& other : {kernel_.wake_at(),
+                                  snooper_.wake_at(),
+                                  state_.wake_at(),
+                                  mirror_.wake_at(),
+                                  api_.wake_at()}) {
             if (other) {
                 at = at ? std::min(*at, *other) : *other;
             }
@@ -282,6 +307,7 @@ private:
                     }
                     if (const auto input = to_input(event)) {
                         if (const auto* up = std::get_if<ZapiUp>(&*input)) {
+                            zebra_family_ = up->family;
                             kernel_.watch_bgp_peers(up->resolves_over_ours);
                         }
                         engine_.handle(*input, io::now());
@@ -301,7 +327,91 @@ private:
         return {.version = options_.version,
                 .host_name = host_name(),
                 .request_turn = [this] { request_turn(); },
-                .log = [this](const Note& note) { log(note); }};
+                .log = [this](const Note& note) { log(note); },
+                .keep_changes = [this](bool keep) { keep_changes(mirror_reads_changes_, keep); }};
+    }
+
+    // Readers of the engine's changes -------------------------------------------------------------
+
+    [[nodiscard]] bool keeps_changes() const { return mirror_reads_changes_ || api_reads_changes_; }
+    void keep_changes(bool& reader, bool keep) {
+        const bool before = keeps_changes();
+        reader = keep;
+        if (keeps_changes() != before) {
+            engine_.keep_changes(keep);
+        }
+    }
+
+    // The API -------------------------------------------------------------------------------------
+
+    api::Hooks api_hooks() {
+        return {
+            .post = [this](std::function<void()> job) { boost::asio::post(loop_, std::move(job)); },
+            .wall = [] { return io::wall_offset(); },
+            .check_config = [this](std::string_view text,
+                                   const std::string& name) { return check_config(text, name); },
+            .now = [] { return io::now(); },
+            .request_turn = [this] { request_turn(); },
+            .keep_changes = [this](bool keep) { keep_changes(api_reads_changes_, keep); },
+            .view = [this] { return EngineView(engine_); },
+            .reload =
+                [this] {
+                    api::Reloaded reloaded = reload();
+                    request_turn();
+                    return reloaded;
+                },
+            .set_level =
+                [this](Level level) {
+                    engine_.set_level(level);
+                    return std::exchange(options_.level, level);
+                },
+            .show_config = [this] { return config::to_yaml(*config_); },
+            .zebra_release =
+                [this] {
+                    const auto family = zapi::family_named(zebra_family_);
+                    return family ? std::string(zapi::releases_of(*family)) : std::string();
+                },
+            .counters = [this] { return counters(); },
+            .log = [this](const Note& note) { log(note); },
+        };
+    }
+
+    // In a thread of the API.
+    api::Checked check_config(std::string_view text, const std::string& name) {
+        const config::Loaded loaded = config::load_text(text, name);
+        api::Checked checked;
+        for (const config::Fault& fault : loaded.faults) {
+            checked.faults.push_back(config::to_string(fault));
+        }
+        for (const config::Fault& warning : loaded.warnings) {
+            checked.warnings.push_back(config::to_string(warning));
+        }
+        if (loaded.ok()) {
+            const config::Changes changes = config::diff(*shared_config(), loaded.config);
+            checked.changed = changes.keys;
+            checked.needs_restart = changes.needs_restart;
+        }
+        return checked;
+    }
+    std::shared_ptr<const Config> shared_config() {
+        const std::lock_guard lock(config_mutex_);
+        return config_;
+    }
+
+    std::vector<std::pair<std::string, std::uint64_t>> counters() const {
+        using std::chrono::duration_cast;
+        using std::chrono::microseconds;
+        const HealthView health = EngineView(engine_).health();
+        return {
+            {"facts_refused", health.refused},
+            {"neighbors", health.neighbors},
+            {"netlink_overruns", health.overruns},
+            {"netlink_resyncs", health.resyncs},
+            {"routes_queued", health.routes_queued},
+            {"turn_longest_us",
+             static_cast<std::uint64_t>(duration_cast<microseconds>(longest_turn_).count())},
+            {"turns", turns_},
+        };
     }
 
     // Words ---------------------------------------------------------------------------------------
@@ -334,6 +444,7 @@ private:
 
     AppOptions options_;
     std::shared_ptr<const Config> config_;
+    std::mutex config_mutex_;
     std::string context_;
     boost::asio::io_context loop_{1};
     // Lines nobody reads must not hold up the end; the state must reach the disk.
@@ -346,6 +457,7 @@ private:
     io::ZapiClient zapi_;
     ZapiBridge zapi_bridge_;
     StateMirror mirror_;
+    ApiDoor api_;
     boost::asio::steady_timer timer_;
     boost::asio::signal_set signals_;
     RateLimit rate_limit_;
@@ -354,6 +466,11 @@ private:
     std::string state_problem_;
     bool in_turn_ = false;
     bool turn_requested_ = false;
+    bool mirror_reads_changes_ = false;
+    bool api_reads_changes_ = false;
+    std::string zebra_family_;  // "A".."D", of the session that was last ready.
+    std::uint64_t turns_ = 0;
+    Duration longest_turn_{};
     int exit_code_ = 1;
 };
 

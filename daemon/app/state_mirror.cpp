@@ -30,7 +30,7 @@ void StateMirror::configure(const RedisConfig& config) {
     config_ = config;
     client_.reset();
     mirror_.reset();
-    engine_.keep_changes(false);
+    keep_changes(false);
     if (config_.endpoint != "off") {
         begin();
     }
@@ -50,7 +50,15 @@ void StateMirror::begin_mirror(const std::string& separator) {
         .separator = separator, .version = options_.version, .host_name = options_.host_name});
     wall_ = io::wall_offset();
     mirror_->set_wall(wall_);
-    engine_.keep_changes(true);
+    keep_changes(true);
+}
+
+void StateMirror::keep_changes(bool keep) {
+    if (options_.keep_changes) {
+        options_.keep_changes(keep);
+    } else {
+        engine_.keep_changes(keep);
+    }
 }
 
 io::RedisCallbacks StateMirror::callbacks() {
@@ -100,10 +108,10 @@ void StateMirror::connected(const io::RedisPlace& place) {
 
 // The turn ----------------------------------------------------------------------------------------
 
-void StateMirror::turn(TimePoint now) {
+void StateMirror::turn(const Changes& changes, TimePoint now) {
     if (mirror_) {
         follow_wall_clock(now);
-        mirror_->take(engine_.take_changes());
+        mirror_->take(changes);
         mirror_->settle(EngineView(engine_), now);
         send(now);
     }

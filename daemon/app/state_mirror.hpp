@@ -23,6 +23,7 @@ struct StateMirrorOptions {
     std::string host_name{};
     std::function<void()> request_turn;
     std::function<void(const Note&)> log;
+    std::function<void(bool)> keep_changes{};  // Unset: nobody else reads the engine's changes.
 };
 
 class StateMirror {
@@ -31,8 +32,10 @@ public:
 
     /// Begins, moves or ends the mirror; what is as it was goes on undisturbed.
     void configure(const RedisConfig& config);
-    /// At the end of a turn.
-    void turn(TimePoint now);
+    /// At the end of a turn, with what it has changed.
+    void turn(const Changes& changes, TimePoint now);
+    /// The same for who shares the engine's changes with nobody.
+    void turn(TimePoint now) { turn(mirror_ ? engine_.take_changes() : Changes{}, now); }
     [[nodiscard]] std::optional<TimePoint> wake_at();
 
 private:
@@ -40,6 +43,7 @@ private:
     void begin_mirror(const std::string& separator);
     io::RedisCallbacks callbacks();
     void connected(const io::RedisPlace& place);
+    void keep_changes(bool keep);
     void follow_wall_clock(TimePoint now);
     void send(TimePoint now);
     void tell_trouble(TimePoint now);

@@ -16,7 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 11> kUnbuilt{{
+constexpr std::array<Unbuilt, 9> kUnbuilt{{
     {"learning.probe_interval", [](const Config&) { return true; }},
     {"learning.probe_attempts", [](const Config&) { return true; }},
     {"routes.add_delay", [](const Config& c) { return c.routes.add_delay != 0s; }},
@@ -25,8 +25,6 @@ constexpr std::array<Unbuilt, 11> kUnbuilt{{
     {"routes.damping", [](const Config& c) { return c.routes.damping.max_flaps != 0; }},
     {"routes.max_withdraw", [](const Config&) { return true; }},
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
-    {"api.listen", [](const Config& c) { return !c.api.listen.empty(); }},
-    {"api.tls", [](const Config& c) { return c.api.tls != TlsConfig{}; }},
     {"plugins", [](const Config& c) { return !c.plugins.empty(); }},
     {"evpn", [](const Config& c) { return c.evpn != EvpnConfig{}; }},
 }};

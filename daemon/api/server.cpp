@@ -1,0 +1,829 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/server.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <grpc/grpc.h>
+#include <grpc/support/log.h>
+
+#include <fmt/core.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+#include <grpcpp/server_posix.h>
+
+#include "api/desk.hpp"
+#include "api/stream.hpp"
+#include "api/translate.hpp"
+#include "api/worker.hpp"
+#include "planed/v1/planed.grpc.pb.h"
+#include "telemetry/log_line.hpp"
+
+namespace planed::api {
+namespace {
+
+constexpr int kRequestMax = 2 << 20;  // Bytes: a configuration file is 1 MiB at most.
+constexpr int kStreamsPerConnection = 64;
+constexpr std::size_t kMemory = std::size_t{64} << 20U;  // gRPC's own buffers.
+constexpr std::size_t kWatchersMax = 256;
+// Each may hold on to a snapshot of its own: some 20 MB with 64,000 hosts.
+constexpr std::size_t kTablesMax = 16;
+constexpr std::size_t kCallsMax = 256;
+constexpr int kRowsPerMessage = 256;
+constexpr int kTableSecondsMax = 60;          // Then whoever does not read makes room for others.
+constexpr unsigned kCertificateSeconds = 10;  // Between two looks at the files.
+
+const grpc::Status& stopping() {
+    static const grpc::Status kStopping(grpc::StatusCode::UNAVAILABLE, "planed is stopping");
+    return kStopping;
+}
+
+grpc::Status exhausted(std::string_view what) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+            fmt::format("too many {} at once, try again in a moment", what)};
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+        text += text.empty() ? line : "\n" + line;
+    }
+    return text;
+}
+
+void add_all(const std::vector<std::string>& from,
+             google::protobuf::RepeatedPtrField<std::string>& to) {
+    for (const std::string& text : from) {
+        *to.Add() = text;
+    }
+}
+
+/// Unary calls that wait for the loop. Whoever takes one out of here finishes it, so it is finished
+/// once, even if the loop ends before it has answered.
+class Calls {
+public:
+    /// Nullopt: the call was finished already.
+    std::optional<std::uint64_t> open(grpc::ServerUnaryReactor& reactor) {
+        std::unique_lock lock(mutex_);
+        if (!stopped_ && open_.size() < kCallsMax) {
+            open_.emplace(++last_, &reactor);
+            return last_;
+        }
+        const grpc::Status status = stopped_ ? stopping() : exhausted("calls");
+        lock.unlock();
+        reactor.Finish(status);
+        return std::nullopt;
+    }
+    /// The reactor, if nobody has finished it; the caller does so now.
+    grpc::ServerUnaryReactor* take(std::uint64_t id) {
+        const std::lock_guard lock(mutex_);
+        const auto node = open_.extract(id);
+        return node.empty() ? nullptr : node.mapped();
+    }
+    void stop() {
+        std::map<std::uint64_t, grpc::ServerUnaryReactor*> left;
+        {
+            const std::lock_guard lock(mutex_);
+            stopped_ = true;
+            left.swap(open_);
+        }
+        for (const auto& [id, reactor] : left) {
+            reactor->Finish(stopping());
+        }
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::uint64_t, grpc::ServerUnaryReactor*> open_;
+    std::uint64_t last_ = 0;
+    bool stopped_ = false;
+};
+
+/// The streams that there are; they own themselves, here they are found.
+class Streams {
+public:
+    explicit Streams(std::size_t max) : max_(max) {}
+
+    [[nodiscard]] grpc::Status add(const std::shared_ptr<AnyStream>& stream) {
+        const std::lock_guard lock(mutex_);
+        if (stopped_) {
+            return stopping();
+        }
+        if (streams_.size() >= max_) {
+            return exhausted("streams");
+        }
+        streams_.insert(stream);
+        return grpc::Status::OK;
+    }
+    /// The last reference may be the caller's.
+    void remove(const std::shared_ptr<AnyStream>& stream) {
+        const std::lock_guard lock(mutex_);
+        streams_.erase(stream);
+    }
+    [[nodiscard]] std::size_t size() const {
+        const std::lock_guard lock(mutex_);
+        return streams_.size();
+    }
+    [[nodiscard]] std::vector<std::shared_ptr<AnyStream>> all() const {
+        const std::lock_guard lock(mutex_);
+        return {streams_.begin(), streams_.end()};
+    }
+    void stop() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopped_ = true;
+        }
+        for (const auto& stream : all()) {
+            stream->end(stopping());
+        }
+    }
+
+private:
+    std::size_t max_;
+    mutable std::mutex mutex_;
+    std::set<std::shared_ptr<AnyStream>> streams_;
+    bool stopped_ = false;
+};
+
+/// NOT_FOUND for an interface or a VRF that is not served; empty names are always there.
+grpc::Status find_named(const Snapshot& snapshot,
+                        const std::string& interface,
+                        const std::string& vrf) {
+    bool has_interface = interface.empty();
+    bool has_vrf = vrf.empty();
+    for (const InterfaceCount& known : snapshot.interfaces) {
+        has_interface = has_interface || known.interface.name == interface;
+        has_vrf = has_vrf || known.interface.vrf == vrf;
+    }
+    if (has_interface && has_vrf) {
+        return grpc::Status::OK;
+    }
+    return {grpc::StatusCode::NOT_FOUND,
+            fmt::format("no served interface {} {}: planectl interfaces lists them",
+                        has_interface ? "in VRF" : "is called",
+                        has_interface ? vrf : interface)};
+}
+
+enum class Row : std::uint8_t { Added, Skipped, End };
+
+/// A table out of a snapshot, row by row into messages.
+template <class Request, class Response>
+class TableStream final : public Stream<Response> {
+public:
+    /// Appends row `index` of the snapshot, if the request asks for it.
+    using AddRow =
+        std::function<Row(Response&, const Request&, const Snapshot&, std::size_t index)>;
+
+    /// Is there what the request asks for?
+    using Check = std::function<grpc::Status(const Request&, const Snapshot&)>;
+
+    TableStream(grpc::CallbackServerContext& context,
+                const Request& request,
+                Check check,
+                AddRow add)
+        : Stream<Response>(context),
+          request_(request),
+          check_(std::move(check)),
+          add_(std::move(add)) {}
+
+    /// pump() after this.
+    void set(std::shared_ptr<const Snapshot> snapshot) {
+        const std::lock_guard lock(mutex_);
+        snapshot_ = std::move(snapshot);
+    }
+    bool is_too_old() override { return ++seconds_ > kTableSecondsMax; }
+
+protected:
+    using Next = typename Stream<Response>::Next;
+
+    Next next(Response& response) override {
+        const auto snapshot = held();
+        if (!snapshot) {
+            return Next::Wait;
+        }
+        if (index_ == 0 && check_) {
+            if (const grpc::Status status = check_(request_, *snapshot); !status.ok()) {
+                return this->fail_with(status);
+            }
+        }
+        int rows = 0;
+        while (rows < kRowsPerMessage) {
+            const Row row = add_(response, request_, *snapshot, index_);
+            if (row == Row::End) {
+                return rows > 0 ? Next::Message : Next::End;
+            }
+            rows += row == Row::Added ? 1 : 0;
+            ++index_;
+        }
+        return Next::Message;
+    }
+
+private:
+    std::shared_ptr<const Snapshot> held() {
+        const std::lock_guard lock(mutex_);
+        return snapshot_;
+    }
+
+    const Request request_;
+    Check check_;
+    AddRow add_;
+    std::mutex mutex_;
+    std::shared_ptr<const Snapshot> snapshot_;
+    std::size_t index_ = 0;
+    std::atomic<int> seconds_ = 0;
+};
+
+struct Kinds {
+    bool hosts = false;
+    bool routes = false;
+    bool ports = false;
+};
+
+std::optional<Kinds> kinds_of(const v1::WatchRequest& request) {
+    Kinds kinds;
+    for (const std::string& kind : request.kinds()) {
+        if (kind != "hosts" && kind != "routes" && kind != "ports") {
+            return std::nullopt;
+        }
+        kinds.hosts = kinds.hosts || kind == "hosts";
+        kinds.routes = kinds.routes || kind == "routes";
+        kinds.ports = kinds.ports || kind == "ports";
+    }
+    return request.kinds().empty() ? Kinds{true, true, true} : kinds;
+}
+
+class Watcher final : public Stream<v1::WatchResponse> {
+public:
+    Watcher(grpc::CallbackServerContext& context,
+            Kinds kinds,
+            const WatchLog& log,
+            std::function<WallOffset()> wall)
+        : Stream(context), kinds_(kinds), log_(log), wall_(std::move(wall)) {}
+
+    /// In the loop: what happens from now on is told. pump() after this.
+    void begin(TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        from_ = log_.end();
+        marker_ = "sync";
+        marked_at_ = now;
+    }
+    bool is_too_old() override { return false; }
+
+protected:
+    Next next(v1::WatchResponse& response) override {
+        const std::lock_guard lock(mutex_);
+        if (from_ == 0) {
+            return Next::Wait;
+        }
+        const WallOffset wall = wall_();
+        if (!marker_.empty()) {
+            mark(response, wall);
+        }
+        const WatchLog::Batch batch = log_.read(from_, kRowsPerMessage);
+        from_ = batch.next;
+        if (batch.lost) {
+            marker_ = "resync";
+            mark(response, wall);
+        }
+        for (const auto& item : batch.items) {
+            marked_at_ = item->at;
+            if (wants(*item)) {
+                fill(*response.add_events(), *item, wall);
+            }
+        }
+        if (response.events_size() > 0) {
+            return Next::Message;
+        }
+        return batch.items.empty() ? Next::Wait : next_again(response);
+    }
+
+private:
+    // Everything in the batch was of other kinds: there may be more behind it.
+    Next next_again(v1::WatchResponse& /*response*/) {
+        this->pump();  // Busy now: it only notes that it is to look again.
+        return Next::Wait;
+    }
+    void mark(v1::WatchResponse& response, WallOffset wall) {
+        WatchItem item{.at = marked_at_};
+        v1::WatchEvent& event = *response.add_events();
+        fill(event, item, wall);
+        event.clear_object();
+        event.set_kind(marker_);
+        marker_.clear();
+    }
+    [[nodiscard]] bool wants(const WatchItem& item) const {
+        const std::string_view kind = kind_of(item);
+        return (kind == "host" && kinds_.hosts) || (kind == "route" && kinds_.routes) ||
+               (kind == "port" && kinds_.ports);
+    }
+
+    const Kinds kinds_;
+    const WatchLog& log_;
+    std::function<WallOffset()> wall_;
+    std::mutex mutex_;
+    std::uint64_t from_ = 0;  // 0: not begun yet.
+    std::string marker_;
+    TimePoint marked_at_{};
+};
+
+}  // namespace
+
+// The service -------------------------------------------------------------------------------------
+
+class Server::Impl final : public v1::PlanedService::CallbackService {
+public:
+    Impl(ServerOptions options, Hooks hooks)
+        : options_(std::move(options)),
+          hooks_(std::move(hooks)),
+          worker_([this] { end_old_tables(); }) {}
+    ~Impl() override { stop(); }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    Impl(Impl&&) = delete;
+    Impl& operator=(Impl&&) = delete;
+
+    // Connections ---------------------------------------------------------------------------------
+
+    void adopt(int connection, const Peer& peer) {
+        {
+            const std::lock_guard lock(peers_mutex_);
+            peers_[fmt::format("fd:{}", connection)] = peer;
+        }
+        const std::lock_guard lock(servers_mutex_);
+        if (!local_ && !stopped_) {
+            grpc::ServerBuilder builder;
+            local_ = build(builder);
+        }
+        if (local_) {
+            grpc::AddInsecureChannelFromFd(local_.get(), connection);
+        }
+    }
+
+    Result<void> listen(const std::string& address, const TlsFiles& files) {
+        if (files.client_ca.empty()) {
+            return fail(Errc::Invalid,
+                        fmt::format("{} needs api.tls.client_ca: only clients with a certificate "
+                                    "are let in",
+                                    address));
+        }
+        for (const std::string& file : {files.certificate, files.key, files.client_ca}) {
+            if (!std::ifstream(file).good()) {
+                return fail(Errc::System, fmt::format("cannot read {}", file));
+            }
+        }
+        namespace tls = grpc::experimental;
+        const auto provider = std::make_shared<tls::FileWatcherCertificateProvider>(
+            files.key, files.certificate, files.client_ca, kCertificateSeconds);
+        tls::TlsServerCredentialsOptions options(provider);
+        options.watch_root_certs();
+        options.watch_identity_key_cert_pairs();
+        options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+        grpc::ServerBuilder builder;
+        int port = 0;
+        builder.AddListeningPort(address, tls::TlsServerCredentials(options), &port);
+        auto server = build(builder);
+        if (!server || port == 0) {
+            return fail(Errc::System, fmt::format("cannot listen on {}", address));
+        }
+        const std::lock_guard lock(servers_mutex_);
+        remote_.push_back(std::move(server));
+        return {};
+    }
+
+    void stop() {
+        if (stopped_.exchange(true)) {
+            return;
+        }
+        calls_.stop();
+        tables_.stop();
+        watchers_.stop();
+        const std::lock_guard lock(servers_mutex_);
+        const gpr_timespec deadline = gpr_inf_past(GPR_CLOCK_REALTIME);  // At once.
+        for (const auto& server : remote_) {
+            server->Shutdown(deadline);
+        }
+        if (local_) {
+            local_->Shutdown(deadline);
+        }
+    }
+
+    // The loop ------------------------------------------------------------------------------------
+
+    bool turn(const Changes& changes, TimePoint now) {
+        tell(changes, now);
+        return desk_.turn(hooks_.view(), now);
+    }
+    [[nodiscard]] std::optional<TimePoint> wake_at() const { return desk_.wake_at(); }
+
+private:
+    // The two clocks are read a moment apart: the same time would be shown a little different each
+    // time. From any thread.
+    WallOffset wall() {
+        constexpr WallOffset kClockStep{100'000};  // More than that: somebody has set the clock.
+        const WallOffset now = hooks_.wall();
+        const WallOffset before{wall_.load()};
+        if (std::chrono::abs(now - before) <= kClockStep) {
+            return before;
+        }
+        wall_ = now.count();
+        return now;
+    }
+
+    std::unique_ptr<grpc::Server> build(grpc::ServerBuilder& builder) {
+        static const bool kQuiet = [] {
+            // Once more than it is taken back: gRPC's own end joins threads that sleep in
+            // epoll_wait for up to ten seconds (backup pollers of connections that were just
+            // closed).
+            grpc_init();
+            gpr_set_log_function([](gpr_log_func_args* /*line*/) {});  // Not one of our lines.
+            grpc::EnableDefaultHealthCheckService(true);
+            grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+            return true;
+        }();
+        (void)kQuiet;
+        grpc::ResourceQuota quota("api");
+        quota.Resize(kMemory);
+        builder.SetResourceQuota(quota);
+        builder.SetMaxReceiveMessageSize(kRequestMax);
+        builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
+        builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+        builder.RegisterService(this);
+        return builder.BuildAndStart();
+    }
+
+    void tell(const Changes& changes, TimePoint now) {
+        if (watchers_.size() == 0) {
+            if (std::exchange(keeps_changes_, false)) {
+                hooks_.keep_changes(false);
+            }
+            return;
+        }
+        if (changes == Changes{}) {
+            return;
+        }
+        if (auto items = items_of(changes, hooks_.view(), now)) {
+            log_.push(std::move(*items));
+        } else {
+            log_.lose();
+        }
+        wake_watchers();
+    }
+
+    // However often this is asked for, they are woken once.
+    void wake_watchers() {
+        if (!waking_.exchange(true)) {
+            worker_.post([this] {
+                waking_ = false;
+                for (const auto& watcher : watchers_.all()) {
+                    watcher->pump();
+                }
+            });
+        }
+    }
+
+    void end_old_tables() {
+        for (const auto& table : tables_.all()) {
+            if (table->is_too_old()) {
+                table->end({grpc::StatusCode::DEADLINE_EXCEEDED, "the table was not read in time"});
+            }
+        }
+    }
+
+    // Calls ---------------------------------------------------------------------------------------
+
+    /// `work` in the loop; it returns what is to be done to finish the call, in the worker.
+    using Finish = std::function<grpc::Status()>;
+    grpc::ServerUnaryReactor* in_loop(grpc::CallbackServerContext* context,
+                                      std::function<Finish()> work) {
+        grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+        if (const auto id = calls_.open(*reactor)) {
+            hooks_.post([this, id = *id, work = std::move(work)] { answer(id, work()); });
+        }
+        return reactor;
+    }
+    void answer(std::uint64_t id, Finish finish) {
+        worker_.post([this, id, finish = std::move(finish)] {
+            if (grpc::ServerUnaryReactor* reactor = calls_.take(id)) {
+                reactor->Finish(finish());
+            }
+        });
+    }
+
+    /// `fill` from a snapshot without rows.
+    grpc::ServerUnaryReactor* from_totals(
+        grpc::CallbackServerContext* context,
+        std::function<void(const Snapshot&, const NodeWords&)> fill_in) {
+        grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+        const auto id = calls_.open(*reactor);
+        if (!id) {
+            return reactor;
+        }
+        hooks_.post([this, id = *id, fill_in = std::move(fill_in)] {
+            const bool asked = desk_.ask({}, [this, id, fill_in](const auto& snapshot) {
+                const NodeWords words{.host_name = options_.host_name,
+                                      .version = options_.version,
+                                      .zebra_release = hooks_.zebra_release()};
+                answer(id, [snapshot, words, fill_in] {
+                    fill_in(*snapshot, words);
+                    return grpc::Status::OK;
+                });
+            });
+            if (!asked) {
+                answer(id, [] { return exhausted("readers"); });
+            }
+            hooks_.request_turn();
+        });
+        return reactor;
+    }
+
+    template <class Request, class Response>
+    grpc::ServerWriteReactor<Response>* table(grpc::CallbackServerContext* context,
+                                              const Request& request,
+                                              SnapshotParts parts,
+                                              typename TableStream<Request, Response>::Check check,
+                                              typename TableStream<Request, Response>::AddRow add) {
+        auto stream = std::make_shared<TableStream<Request, Response>>(
+            *context, request, std::move(check), std::move(add));
+        stream->live(stream, [this](const auto& self) { tables_.remove(self); });
+        if (const grpc::Status status = tables_.add(stream); !status.ok()) {
+            stream->end(status);
+            return stream.get();
+        }
+        hooks_.post([this, stream, parts] {
+            const bool asked = desk_.ask(parts, [this, stream](const auto& snapshot) {
+                stream->set(snapshot);
+                worker_.post([stream] { stream->pump(); });
+            });
+            if (!asked) {
+                worker_.post([stream] { stream->end(exhausted("readers")); });
+            }
+            hooks_.request_turn();
+        });
+        return stream.get();
+    }
+
+    /// In the loop.
+    void log_command(std::string_view call, const std::string& who) {
+        hooks_.log({.level = Level::Info,
+                    .id = "api.command",
+                    .text = fmt::format("call={} {}", call, who)});
+    }
+
+    std::string who(const grpc::CallbackServerContext& context) {
+        const std::lock_guard lock(peers_mutex_);
+        if (const auto found = peers_.find(context.peer()); found != peers_.end()) {
+            const Peer& peer = found->second;
+            return fmt::format("pid={} uid={} gid={}", peer.pid, peer.uid, peer.gid);
+        }
+        std::string name;
+        for (const grpc::string_ref& part : context.auth_context()->GetPeerIdentity()) {
+            name.append(part.data(), part.size());
+        }
+        return fmt::format("peer=\"{}\" certificate=\"{}\"", context.peer(), name);
+    }
+
+    // Reads ---------------------------------------------------------------------------------------
+
+    grpc::ServerUnaryReactor* Status(grpc::CallbackServerContext* context,
+                                     const v1::StatusRequest* /*request*/,
+                                     v1::StatusResponse* response) override {
+        return from_totals(context,
+                           [this, response](const Snapshot& snapshot, const NodeWords& words) {
+                               fill(*response, snapshot, words, wall());
+                           });
+    }
+
+    grpc::ServerUnaryReactor* Interfaces(grpc::CallbackServerContext* context,
+                                         const v1::InterfacesRequest* /*request*/,
+                                         v1::InterfacesResponse* response) override {
+        return from_totals(context,
+                           [response](const Snapshot& snapshot, const NodeWords& /*words*/) {
+                               fill(*response, snapshot);
+                           });
+    }
+
+    grpc::ServerWriteReactor<v1::HostsResponse>* Hosts(grpc::CallbackServerContext* context,
+                                                       const v1::HostsRequest* request) override {
+        return table<v1::HostsRequest, v1::HostsResponse>(
+            context,
+            *request,
+            {.hosts = true},
+            [](const v1::HostsRequest& wanted, const Snapshot& snapshot) {
+                return find_named(snapshot, wanted.interface(), wanted.vrf());
+            },
+            [this](v1::HostsResponse& response,
+                   const v1::HostsRequest& wanted,
+                   const Snapshot& snapshot,
+                   std::size_t index) {
+                if (index >= snapshot.hosts.size()) {
+                    return Row::End;
+                }
+                const HostView& host = snapshot.hosts[index];
+                if (!matches(wanted, host)) {
+                    return Row::Skipped;
+                }
+                fill(*response.add_hosts(), host, wall());
+                return Row::Added;
+            });
+    }
+
+    grpc::ServerWriteReactor<v1::RoutesResponse>* Routes(
+        grpc::CallbackServerContext* context, const v1::RoutesRequest* request) override {
+        return table<v1::RoutesRequest, v1::RoutesResponse>(
+            context,
+            *request,
+            {.routes = true},
+            [](const v1::RoutesRequest& wanted, const Snapshot& snapshot) {
+                return find_named(snapshot, "", wanted.vrf());
+            },
+            [this](v1::RoutesResponse& response,
+                   const v1::RoutesRequest& wanted,
+                   const Snapshot& snapshot,
+                   std::size_t index) {
+                if (index >= snapshot.routes.size()) {
+                    return Row::End;
+                }
+                const RouteView& route = snapshot.routes[index];
+                if (!matches(wanted, route)) {
+                    return Row::Skipped;
+                }
+                fill(*response.add_routes(), route, wall());
+                return Row::Added;
+            });
+    }
+
+    grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
+                                      const v1::ExplainRequest* request,
+                                      v1::ExplainResponse* response) override {
+        const auto address = IpAddress::parse(request->address());
+        if (!address) {
+            return refuse(context,
+                          fmt::format("\"{}\" is no IPv4 or IPv6 address", request->address()));
+        }
+        return in_loop(context, [this, address = *address, response]() -> Finish {
+            return [this, address, response, explanation = hooks_.view().explain(address)] {
+                fill(*response, address, explanation, wall());
+                return grpc::Status::OK;
+            };
+        });
+    }
+
+    grpc::ServerUnaryReactor* Counters(grpc::CallbackServerContext* context,
+                                       const v1::CountersRequest* /*request*/,
+                                       v1::CountersResponse* response) override {
+        return in_loop(context, [this, response]() -> Finish {
+            auto counters = hooks_.counters();
+            counters.emplace_back("api_watchers", watchers_.size());
+            counters.emplace_back("api_tables", tables_.size());
+            std::sort(counters.begin(), counters.end());
+            return [response, counters = std::move(counters)] {
+                for (const auto& [name, value] : counters) {
+                    v1::Counter& counter = *response->add_counters();
+                    counter.set_name(name);
+                    counter.set_value(value);
+                }
+                return grpc::Status::OK;
+            };
+        });
+    }
+
+    grpc::ServerWriteReactor<v1::WatchResponse>* Watch(grpc::CallbackServerContext* context,
+                                                       const v1::WatchRequest* request) override {
+        const auto kinds = kinds_of(*request);
+        auto watcher = std::make_shared<Watcher>(
+            *context, kinds.value_or(Kinds{}), log_, [this] { return wall(); });
+        watcher->live(watcher, [this](const auto& self) { watchers_.remove(self); });
+        if (!kinds) {
+            watcher->end({grpc::StatusCode::INVALID_ARGUMENT, "kinds are hosts, routes and ports"});
+            return watcher.get();
+        }
+        if (const grpc::Status status = watchers_.add(watcher); !status.ok()) {
+            watcher->end(status);
+            return watcher.get();
+        }
+        hooks_.post([this, watcher] {
+            if (!std::exchange(keeps_changes_, true)) {
+                hooks_.keep_changes(true);
+            }
+            watcher->begin(hooks_.now());
+            worker_.post([watcher] { watcher->pump(); });
+        });
+        return watcher.get();
+    }
+
+    // Commands ------------------------------------------------------------------------------------
+
+    grpc::ServerUnaryReactor* Reload(grpc::CallbackServerContext* context,
+                                     const v1::ReloadRequest* /*request*/,
+                                     v1::ReloadResponse* response) override {
+        return in_loop(context, [this, response, by = who(*context)]() -> Finish {
+            log_command("reload", by);
+            return [response, reloaded = hooks_.reload()] {
+                add_all(reloaded.changed, *response->mutable_changed());
+                add_all(reloaded.needs_restart, *response->mutable_needs_restart());
+                return reloaded.faults.empty() ? grpc::Status::OK
+                                               : grpc::Status(grpc::StatusCode::FAILED_PRECONDITION,
+                                                              "the running configuration stays:\n" +
+                                                                  joined(reloaded.faults));
+            };
+        });
+    }
+
+    grpc::ServerUnaryReactor* SetLogLevel(grpc::CallbackServerContext* context,
+                                          const v1::SetLogLevelRequest* request,
+                                          v1::SetLogLevelResponse* response) override {
+        const auto level = parse_level(request->level());
+        if (!level) {
+            return refuse(
+                context,
+                fmt::format("\"{}\" is none of error, warn, info, debug, trace", request->level()));
+        }
+        return in_loop(context, [this, response, level = *level, by = who(*context)]() -> Finish {
+            log_command(fmt::format("log_level level={}", word(level)), by);
+            return [response, before = hooks_.set_level(level)] {
+                response->set_before(std::string(word(before)));
+                return grpc::Status::OK;
+            };
+        });
+    }
+
+    grpc::ServerUnaryReactor* ShowConfig(grpc::CallbackServerContext* context,
+                                         const v1::ShowConfigRequest* /*request*/,
+                                         v1::ShowConfigResponse* response) override {
+        return in_loop(context, [this, response]() -> Finish {
+            return [response, yaml = hooks_.show_config()] {
+                response->set_yaml(yaml);
+                return grpc::Status::OK;
+            };
+        });
+    }
+
+    grpc::ServerUnaryReactor* CheckConfig(grpc::CallbackServerContext* context,
+                                          const v1::CheckConfigRequest* request,
+                                          v1::CheckConfigResponse* response) override {
+        const Checked checked = hooks_.check_config(request->yaml(), request->file_name());
+        add_all(checked.faults, *response->mutable_faults());
+        add_all(checked.warnings, *response->mutable_warnings());
+        add_all(checked.changed, *response->mutable_changed());
+        add_all(checked.needs_restart, *response->mutable_needs_restart());
+        grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+        reactor->Finish(grpc::Status::OK);
+        return reactor;
+    }
+
+    static grpc::ServerUnaryReactor* refuse(grpc::CallbackServerContext* context,
+                                            const std::string& why) {
+        grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+        reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, why});
+        return reactor;
+    }
+
+    ServerOptions options_;
+    Hooks hooks_;
+    WatchLog log_;
+    Desk desk_;                   // The loop's.
+    bool keeps_changes_ = false;  // The loop's.
+    Calls calls_;
+    Streams tables_{kTablesMax};
+    Streams watchers_{kWatchersMax};
+    std::atomic<WallOffset::rep> wall_ = 0;
+    std::atomic<bool> waking_ = false;
+    std::atomic<bool> stopped_ = false;
+    std::mutex peers_mutex_;
+    std::map<std::string, Peer> peers_;  // By what gRPC calls a connection.
+    std::mutex servers_mutex_;
+    std::unique_ptr<grpc::Server> local_;
+    std::vector<std::unique_ptr<grpc::Server>> remote_;
+    Worker worker_;  // Last: its jobs use all the others.
+};
+
+Server::Server(ServerOptions options, Hooks hooks)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(hooks))) {}
+Server::~Server() = default;
+
+void Server::adopt(int connection, const Peer& peer) {
+    impl_->adopt(connection, peer);
+}
+Result<void> Server::listen(const std::string& address, const TlsFiles& files) {
+    return impl_->listen(address, files);
+}
+bool Server::turn(const Changes& changes, TimePoint now) {
+    return impl_->turn(changes, now);
+}
+std::optional<TimePoint> Server::wake_at() const {
+    return impl_->wake_at();
+}
+void Server::stop() {
+    impl_->stop();
+}
+
+}  // namespace planed::api
