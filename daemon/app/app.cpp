@@ -23,6 +23,7 @@
 
 #include "app/api_door.hpp"
 #include "app/bridges.hpp"
+#include "app/service.hpp"
 #include "app/state_mirror.hpp"
 #include "config/diff.hpp"
 #include "config/not_acted_on.hpp"
@@ -81,6 +82,7 @@ public:
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
           mirror_(loop_, engine_, mirror_options()),
           api_({.host_name = host_name(), .version = options_.version}, api_hooks()),
+          service_(loop_, engine_),
           timer_(loop_),
           signals_(loop_) {
         engine_.set_level(options_.level);
@@ -139,6 +141,7 @@ private:
         zapi_.start();
         mirror_.configure(config_->redis);
         engine_.handle(ApiSeen{.trouble = api_.open(config_->api)}, io::now());
+        service_.start();
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
     }
@@ -149,9 +152,11 @@ private:
                 return;
             }
             if (number == SIGHUP) {
+                service_.reloading();
                 (void)reload();  // It has logged all that it has to say.
             } else {
                 log({.level = Level::Info, .id = "stop", .text = fmt::format("signal={}", number)});
+                service_.stopping();
                 engine_.handle(StopRequested{}, io::now());
             }
             wait_for_signal();
@@ -171,6 +176,7 @@ private:
                  .text = fmt::format("text=\"{}\"", reloaded.faults.back())});
         }
         if (!loaded.ok()) {
+            service_.refused(loaded.faults.size());
             log({.level = Level::Error,
                  .id = "config.refused",
                  .text = fmt::format("faults={} text=\"the running configuration stays\"",
@@ -230,6 +236,7 @@ private:
         const Changes changes = keeps_changes() ? engine_.take_changes() : Changes{};
         mirror_.turn(changes, now);
         const bool api_goes_on = api_.turn(changes, now);
+        service_.turn();
         state_.tick(now);
         say_state_problem();
         in_turn_ = false;
@@ -458,6 +465,7 @@ private:
     ZapiBridge zapi_bridge_;
     StateMirror mirror_;
     ApiDoor api_;
+    Service service_;
     boost::asio::steady_timer timer_;
     boost::asio::signal_set signals_;
     RateLimit rate_limit_;
