@@ -269,8 +269,9 @@ Result<LockFile> LockFile::take(const std::string& directory) {
         return error;
     }
     const std::string pid = fmt::format("{}\n", ::getpid());
-    (void)::ftruncate(fd, 0);
-    (void)::pwrite(fd, pid.data(), pid.size(), 0);  // For people; the lock is what counts.
+    // For people; the lock is what counts.
+    const bool named = ::ftruncate(fd, 0) == 0 && ::pwrite(fd, pid.data(), pid.size(), 0) > 0;
+    (void)named;
     return LockFile(fd);
 }
 
