@@ -34,7 +34,8 @@ TEST_F(DeskTest, BuildsOneSnapshotForAllWhoWait) {
     ASSERT_TRUE(desk.ask({}, note()));
     ASSERT_TRUE(desk.ask({.hosts = true}, note()));
 
-    EXPECT_FALSE(turn());
+    while (turn()) {
+    }
 
     ASSERT_EQ(got.size(), 2U);
     EXPECT_EQ(got[0], got[1]);
@@ -65,7 +66,8 @@ TEST_F(DeskTest, NeverAnswersWithWhatWasReadBeforeTheQuestion) {
 
 TEST_F(DeskTest, PausesAfterASnapshotSoThatReadersDoNotTakeTheLoop) {
     ASSERT_TRUE(desk.ask({}, note()));
-    (void)turn();
+    while (turn()) {
+    }
     ASSERT_TRUE(desk.ask({}, note()));
 
     EXPECT_FALSE(turn());

@@ -41,8 +41,6 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                                 "{max_flaps: 3}, max_withdraw: {at_least: 5}}\n"),
                 ElementsAre("redis.config_db",
                             "plugins",
-                            "api.listen",
-                            "api.tls",
                             "interfaces[0].proxy_arp",
                             "interfaces[1].proxy_nd",
                             "interfaces[1].max_hosts",
