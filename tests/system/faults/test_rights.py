@@ -41,7 +41,7 @@ def test_no_right_to_cap_net_admin_is_told_and_hosts_are_announced_all_the_same(
 
 
 def test_rights_of_the_unit_file_are_enough(farm: Farm, zebra: FakeZebra) -> None:
-    farm.leaf.run(["chown", "nobody", "/var/lib/planed"])
+    farm.leaf.run(["chown", "nobody", "/var/lib/planed", "/run/planed"])  # StateDirectory= and RuntimeDirectory= do so.
     farm.leaf.path("/run/frr/zserv.api").chmod(0o777)
     servers = farm.make_hosts(10)
     farm.learn(servers)
