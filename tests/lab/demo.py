@@ -6,8 +6,10 @@ host itself. A step that is not seen in time ends the demo with exit code 1.
 """
 
 import argparse
+import json
 import os
 import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +20,7 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from lab import Host, Lab, LabError, Node, TableWatch, Timeout, state, wait_until  # noqa: E402
-from lab.planed import REPO  # noqa: E402
+from lab.planed import REPO, binary  # noqa: E402
 
 TOPOLOGY = REPO / "tests/containerlab/dual-plane.clab.yaml"
 NAME = "demo"
@@ -77,6 +79,7 @@ class _Story:
         self._port_is_cut()
         self._port_returns()
         self._planed_is_killed()
+        self._planectl_tells()
 
     # ---- the steps ----
 
@@ -190,7 +193,33 @@ class _Story:
         watches["spine-a"].assert_never_left(alive)
         self._say(took, f"ready again; {held} of {len(alive)} routes were there without it, and none ever left spine-a")
 
+    def _planectl_tells(self) -> None:
+        self._head("planectl on leaf-a1: is this leaf well, why is gpu1 a route, and what happens when its port is cut")
+        leaf, gpu1 = self._lab["leaf-a1"], self._lab.host("gpu1")
+        self._show(leaf, "status")
+        status = json.loads(leaf.run(_planectl("status", "-o", "json")).stdout)
+        assert status["ready"] and status["frr"]["routes_installed"] == 4, f"planectl status: {status}"
+        self._show(leaf, "explain", gpu1.v4)
+        explained = json.loads(leaf.run(_planectl("explain", gpu1.v4, "-o", "json")).stdout)
+        assert explained["reason"] == "eligible", f"planectl explain {gpu1.v4}: {explained}"
+        watcher = leaf.popen(_planectl("watch", "routes", "-o", "jsonl"), stdout=subprocess.PIPE)
+        try:
+            assert watcher.stdout is not None
+            events = map(json.loads, watcher.stdout)
+            assert next(events)["kind"] == "sync"
+            gpu1.cut("eth1")
+            gone = next(event for event in events if event.get("prefix") == f"{gpu1.v4}/32" and event["gone"])
+            self._say(None, f"watch: {json.dumps(gone)}")
+        finally:
+            watcher.kill()
+            watcher.communicate()
+
     # ---- seeing and saying ----
+
+    def _show(self, leaf: Node, *words: str) -> None:
+        self._say(None, f"$ planectl {' '.join(words)}")
+        for line in leaf.run(_planectl(*words)).stdout.splitlines():
+            self._say(None, line)
 
     def _head(self, text: str) -> None:
         self._steps += 1
@@ -229,6 +258,10 @@ def _config(leaf: Node) -> dict[str, Any]:
         "interfaces": [{"name": "Vlan100", "proxy_arp": "routed"}],
         "uplinks": ["up0"],
     }
+
+
+def _planectl(*words: str) -> list[str]:
+    return [str(binary().parent / "planectl"), *words]
 
 
 def _serves(leaf: Node) -> bool:
