@@ -72,43 +72,38 @@ std::string bash_reply(Kind kind) {
     return "COMPREPLY=()";
 }
 
-std::string bash_options() {
-    std::string text;
+// Calls visit(option) for each option that takes a value, once for each name.
+template <class Visit>
+void for_each_valued_option(Visit visit) {
     std::set<std::string_view> seen;
-    const auto add = [&](const Option& option) {
+    const auto look_at = [&](const Option& option) {
         if (!option.value.empty() && seen.insert(option.name).second) {
-            const std::string_view also = option.name == "--output" ? "|-o" : "";
-            text += fmt::format(
-                "        {}{}) {}; return ;;\n", option.name, also, bash_reply(option.kind));
+            visit(option);
         }
     };
     for (const Option& option : global_options()) {
-        add(option);
+        look_at(option);
     }
     for (const Verb& verb : verbs()) {
         for (const Option& option : verb.options) {
-            add(option);
+            look_at(option);
         }
     }
+}
+
+std::string bash_options() {
+    std::string text;
+    for_each_valued_option([&](const Option& option) {
+        const std::string_view also = option.name == "--output" ? "|-o" : "";
+        text += fmt::format(
+            "        {}{}) {}; return ;;\n", option.name, also, bash_reply(option.kind));
+    });
     return text;
 }
 
 std::string options_with_values() {
     std::string text = "-o";
-    std::set<std::string_view> seen;
-    const auto add = [&](const Option& option) {
-        if (!option.value.empty() && seen.insert(option.name).second) {
-            text += fmt::format("|{}", option.name);
-        }
-    };
-    for (const Option& option : global_options()) {
-        add(option);
-    }
-    for (const Verb& verb : verbs()) {
-        for (const Option& option : verb.options) {
-            add(option);
-        }
-    }
+    for_each_valued_option([&](const Option& option) { text += fmt::format("|{}", option.name); });
     return text;
 }
 
