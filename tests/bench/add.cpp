@@ -26,10 +26,7 @@ void measure_add(const Options& options) {
     const Planed planed({.binary = options.planed, .folder = folder.path(), .zserv = zserv});
     Changes changes;
     add_hosts(changes, leaf, 0, options.hosts, kStale);
-    if (!zebra.serve_until([&] { return zebra.routes() == 2 * options.hosts; },
-                           now() + kPatience)) {
-        die("planed did not announce the hosts");
-    }
+    zebra.await_routes(2 * options.hosts, kPatience);
     zebra.serve_for(2 * kSecond);  // Until its start is over.
     Churn churn(leaf, options.hosts, options.per_second);
     run_first();

@@ -115,6 +115,12 @@ bool FakeZebra::serve_until(const std::function<bool()>& done, Nanoseconds deadl
     return true;
 }
 
+void FakeZebra::await_routes(std::size_t count, Nanoseconds patience) {
+    if (!serve_until([&] { return routes() == count; }, now() + patience)) {
+        die("planed did not announce the hosts");
+    }
+}
+
 void FakeZebra::serve_for(Nanoseconds duration) {
     (void)serve_until([] { return false; }, now() + duration);
 }

@@ -38,6 +38,8 @@ public:
     /// whether it holds.
     bool serve_until(const std::function<bool()>& done, Nanoseconds deadline);
     void serve_for(Nanoseconds duration);
+    /// Serves until it holds exactly so many; the end of the program if that takes longer.
+    void await_routes(std::size_t count, Nanoseconds patience);
 
     [[nodiscard]] std::size_t routes() const { return routes_.size(); }
     [[nodiscard]] std::uint64_t adds() const { return adds_; }

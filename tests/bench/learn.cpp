@@ -99,10 +99,7 @@ void measure_frame(const Options& options) {
     const Planed planed({.binary = options.planed, .folder = folder.path(), .zserv = zserv});
     Changes changes;
     add_hosts(changes, scene.leaf, 0, options.hosts, kStale);
-    if (!zebra.serve_until([&] { return zebra.routes() == 2 * options.hosts; },
-                           now() + kPatience)) {
-        die("planed did not announce the hosts");
-    }
+    zebra.await_routes(2 * options.hosts, kPatience);
     zebra.serve_for(2 * kSecond);  // Until its start is over.
     run_first();
 
@@ -140,10 +137,7 @@ void measure_storm(const Options& options) {
     const Planed planed({.binary = options.planed, .folder = folder.path(), .zserv = zserv});
     Changes changes;
     add_hosts(changes, scene.leaf, 0, options.hosts, kStale);
-    if (!zebra.serve_until([&] { return zebra.routes() == 2 * options.hosts; },
-                           now() + kPatience)) {
-        die("planed did not announce the hosts");
-    }
+    zebra.await_routes(2 * options.hosts, kPatience);
     zebra.serve_for(2 * kSecond);
     const Nanoseconds before = planed.cpu_time();
     const Nanoseconds began = now();
@@ -188,10 +182,7 @@ void measure_refresh(const Options& options) {
     const Answering hosts(scene, options.hosts);
     const Planed planed(
         {.binary = options.planed, .folder = folder.path(), .zserv = zserv, .refresh = "30s"});
-    if (!zebra.serve_until([&] { return zebra.routes() == 2 * options.hosts; },
-                           now() + kPatience)) {
-        die("planed did not announce the hosts");
-    }
+    zebra.await_routes(2 * options.hosts, kPatience);
     zebra.serve_for(3 * kSecond);
     const Nanoseconds before = planed.cpu_time();
     const Nanoseconds began = now();

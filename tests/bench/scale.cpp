@@ -29,10 +29,7 @@ void measure_scale(const Options& options) {
     add_hosts(changes, leaf, 0, options.hosts, kStale);
     const Planed planed({.binary = options.planed, .folder = folder.path(), .zserv = zserv});
     const Nanoseconds began = now();
-    if (!zebra.serve_until([&] { return zebra.routes() == 2 * options.hosts; },
-                           now() + kPatience)) {
-        die("planed did not announce the hosts");
-    }
+    zebra.await_routes(2 * options.hosts, kPatience);
     const Nanoseconds announced = now() - began;
     zebra.serve_for(3 * kSecond);  // Until its start is over, read-back and state file too.
     const std::uint64_t resident = planed.resident_bytes();
