@@ -126,9 +126,16 @@ void fill(v1::Host& message, const HostView& host, WallOffset wall) {
     message.set_eligible(host.reason == Reason::Eligible);
     message.set_reason(std::string(word(host.reason)));
     set_time(*message.mutable_since(), host.since, wall);
-    if (host.last_seen) {
-        set_time(*message.mutable_last_seen(), *host.last_seen, wall);
-    }
+    message.set_answers(std::string(word(host.answers)));
+    const auto set = [&](const std::optional<TimePoint>& at, auto mutable_field) {
+        if (at) {
+            set_time(*(message.*mutable_field)(), *at, wall);
+        }
+    };
+    set(host.last_seen, &v1::Host::mutable_last_seen);
+    set(host.last_answer, &v1::Host::mutable_last_answer);
+    set(host.last_heard, &v1::Host::mutable_last_heard);
+    set(host.last_data, &v1::Host::mutable_last_data);
 }
 
 void fill(v1::Route& message, const RouteView& route, WallOffset wall) {

@@ -409,8 +409,15 @@ private:
         using std::chrono::duration_cast;
         using std::chrono::microseconds;
         const HealthView health = EngineView(engine_).health();
+        const Engine::Learning& learning = engine_.learning();
         return {
             {"facts_refused", health.refused},
+            {"frames_heard", learning.heard},
+            {"frames_ignored", learning.ignored},
+            {"hosts_kept_mute", learning.mute},
+            {"hosts_over_limit", learning.over_limit},
+            {"hosts_refreshed", learning.refreshed},
+            {"hosts_written", learning.written},
             {"neighbors", health.neighbors},
             {"netlink_overruns", health.overruns},
             {"netlink_resyncs", health.resyncs},

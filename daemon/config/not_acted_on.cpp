@@ -16,9 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 9> kUnbuilt{{
-    {"learning.probe_interval", [](const Config&) { return true; }},
-    {"learning.probe_attempts", [](const Config&) { return true; }},
+constexpr std::array<Unbuilt, 7> kUnbuilt{{
     {"routes.add_delay", [](const Config& c) { return c.routes.add_delay != 0s; }},
     {"routes.withdraw_delay",
      [](const Config& c) { return c.routes.withdraw_delay != WithdrawDelay{}; }},
@@ -33,11 +31,10 @@ struct UnbuiltOfInterface {
     std::string_view key;
     bool (*asks)(const InterfaceConfig&);
 };
-constexpr std::array<UnbuiltOfInterface, 5> kUnbuiltOfInterface{{
+constexpr std::array<UnbuiltOfInterface, 4> kUnbuiltOfInterface{{
     {"proxy_arp", [](const InterfaceConfig& i) { return i.proxy_arp == ProxyArp::Pvlan; }},
     {"proxy_nd", [](const InterfaceConfig& i) { return i.proxy_nd; }},
     {"max_hosts", [](const InterfaceConfig&) { return true; }},
-    {"hosts", [](const InterfaceConfig& i) { return !i.hosts.empty(); }},
     {"unresolved", [](const InterfaceConfig& i) { return i.unresolved != Unresolved::None; }},
 }};
 

@@ -211,27 +211,24 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
     if (seen.neighbor.state == Nud::Failed && is_our_deletion(seen.key)) {
         return;  // The kernel says so of what it is about to delete; that is told next.
     }
-    if (is_mute(seen, now)) {
-        ++learning_.mute;
-        neighbor_lost(seen.key, now);
-        return;
+    if (!puts_off(seen, now)) {
+        take_over(seen, now);
     }
     const NeighborTable::Change change = neighbors_.see(seen, now);
     NeighborRecord* record = change.record;
     if (record == nullptr) {
         return;
     }
+}
+
+void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     const Neighbor& old = change.before;
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
         release_mac(seen.key.link, old.mac);
         record->probed = false;
     }
-    const bool spoke = seen.neighbor.state == Nud::Reachable ||
-                       (seen.neighbor.state == Nud::Stale && old.mac != seen.neighbor.mac);
-    if (seen.source == Source::Event && spoke) {
-        record->proven = now;
-        const bool ours = seen.neighbor.ext_learned && seen.neighbor.protocol == kNeighborProtocol;
-        record->snooped = record->snooped || (old.state == Nud::None && ours);
+    if (seen.source == Source::Event) {
+        note_evidence(*record, seen, old);
     }
     if (keeps_host_away(*record)) {
         failed_.emplace_back(now + limits::kFailedGrace, seen.key);
@@ -279,6 +276,7 @@ void Engine::on(const NeighborGone& gone, TimePoint now) {
     }
     if (by_us) {
         neighbor_lost(gone.key, now);
+    doubts_.erase(gone.key);
         return;
     }
     if (!was_alive(gone.last) || record->neighbor.mac != gone.last.mac) {
@@ -317,6 +315,7 @@ void Engine::remove_neighbor(const NeighborKey& key) {
     if (record->claim) {
         decide_route(route_key(*record->claim, key.address));
     }
+    doubts_.erase(key);
 }
 
 // A host has answered. If its forwarding entry stands, the answer came in by that port: the bridge

@@ -121,10 +121,10 @@ private:
         }
     };
 
-    // A host that was heard and is about to be written to the kernel's table.
-    struct HeardHost {
-        MacAddress mac{};
-        TimePoint due{};
+    // A host that does not answer the kernel. The bridge has been asked when its MAC last sent.
+    struct Doubt {
+        std::uint64_t request = 0;
+        std::optional<Neighbor> given_up{};  // The kernel's last word, if it has come meanwhile.
     };
 
     // One handler for each input.
@@ -155,6 +155,7 @@ private:
     void on(const MirrorSeen& seen, TimePoint now);
     void on(const ApiSeen& seen, TimePoint now);
     void on(const ConfigChanged& changed, TimePoint now);
+    void on(const ForwardingRead& read, TimePoint now);
     void on(const StopRequested& requested, TimePoint now);
 
     void fetch_ahead(std::span<const Input> inputs) const;
@@ -176,6 +177,7 @@ private:
     bool note_link_answer(const KernelAnswered& answered, TimePoint now);
     void remove_neighbor(const NeighborKey& key);
     void release_mac(IfIndex link, const MacAddress& mac);
+    void take_over(const NeighborSeen& seen, TimePoint now);
     void confirm_port(IfIndex link, const MacAddress& mac);
 
     // Dirty keys to wishes (engine_plan.cpp).
@@ -212,7 +214,16 @@ private:
     void confirm_heard_port(const ServedInterface& served, const MacAddress& mac, IfIndex port);
     [[nodiscard]] bool is_crowded(const ServedInterface& served, const MacAddress& mac) const;
     [[nodiscard]] const ServedInterface* served_at(const HostHeard& heard) const;
-    [[nodiscard]] bool is_mute(const NeighborSeen& seen, TimePoint now) const;
+    [[nodiscard]] RefreshQueue::Window refresh_window() const;
+    void note_evidence(NeighborRecord& record, const NeighborSeen& seen, const Neighbor& old);
+    [[nodiscard]] bool puts_off(const NeighborSeen& seen, TimePoint now);
+    void run_asked(TimePoint now);
+    void run_revivals();
+    bool ask_bridge(const NeighborRecord& record, const std::optional<Neighbor>& given_up);
+    bool ask_siblings(const NeighborRecord& record, TimePoint now);
+    [[nodiscard]] bool lives_otherwise(const NeighborRecord& record, TimePoint now) const;
+    [[nodiscard]] bool sibling_answers(const NeighborRecord& record) const;
+    void keep_mute(NeighborRecord& record, bool in_kernel, TimePoint now);
     void update_listening();
 
     // Time to outputs (engine_plan.cpp).

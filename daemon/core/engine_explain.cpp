@@ -62,6 +62,13 @@ std::string neighbor_text(const NeighborRecord& record, std::string_view interfa
         record.in_kernel ? "" : ", collected by the kernel and about to be put back");
 }
 
+std::string mute_text(const NeighborRecord& record) {
+    return fmt::format(
+        "did not answer when last asked, lives by {}: its answers may go to another leaf",
+        record.heard >= record.sent ? "ARP or ND that it sent by itself"
+                                    : "frames of its MAC, as its port shows");
+}
+
 std::string route_text(const RouteKey& key, const HostRoute& route, std::string_view interface) {
     return fmt::format("{} {}dev {} distance {} metric {} tag {}",
                        key.prefix.to_string(),

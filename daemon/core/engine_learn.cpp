@@ -18,6 +18,10 @@ bool can_be_asked(const Neighbor& neighbor) {
            neighbor.state != Nud::NoArp;
 }
 
+bool is_ours(const Neighbor& neighbor) {
+    return neighbor.ext_learned && neighbor.protocol == kNeighborProtocol;
+}
+
 bool is_being_asked(const Neighbor& neighbor) {
     return neighbor.state == Nud::Delay || neighbor.state == Nud::Probe;
 }
@@ -26,14 +30,19 @@ bool is_being_asked(const Neighbor& neighbor) {
 
 // Refresh -----------------------------------------------------------------------------------------
 
+RefreshQueue::Window Engine::refresh_window() const {
+    return RefreshQueue::window(config_->learning);
+}
+
 void Engine::schedule_refresh(NeighborRecord& record, TimePoint now) {
-    const Duration refresh = config_->learning.refresh;
-    const bool waits = record.refresh_at != TimePoint{} && record.refresh_at <= now + refresh;
+    const RefreshQueue::Window window = refresh_window();
+    const bool waits = record.refresh_at != TimePoint{} && record.refresh_at <= now + window.latest;
     if (waits || !can_be_asked(record.neighbor)) {
         return;
     }
-    record.refresh_at = record.proven == TimePoint{} ? refreshes_.first(now, refresh)
-                                                     : refreshes_.next(record.proven, refresh);
+    const TimePoint proven = record.proven();
+    record.refresh_at =
+        proven == TimePoint{} ? refreshes_.first(now, window) : refreshes_.next(proven, window);
     refreshes_.add({.at = record.refresh_at, .key = record.key});
 }
 
@@ -41,7 +50,7 @@ void Engine::run_refresh(TimePoint now) {
     if (!facts_whole_) {
         return;
     }
-    const Duration refresh = config_->learning.refresh;
+    const RefreshQueue::Window window = refresh_window();
     while (const auto due = refreshes_.poll(now)) {
         NeighborRecord* record = neighbors_.find(due->key);
         if (record == nullptr || record->refresh_at != due->at) {
@@ -51,15 +60,15 @@ void Engine::run_refresh(TimePoint now) {
         if (!record->claim || !can_be_asked(record->neighbor)) {
             continue;
         }
-        TimePoint from = record->proven;
-        if (!RefreshQueue::is_fresh(record->proven, now, refresh)) {
+        TimePoint from = record->proven();
+        if (!RefreshQueue::is_fresh(from, now, window)) {
             from = now;  // By then it has answered, or is gone.
             if (!is_being_asked(record->neighbor)) {
                 ++learning_.refreshed;
                 probes_.add(due->key, now);
             }
         }
-        record->refresh_at = refreshes_.next(from, refresh);
+        record->refresh_at = refreshes_.next(from, window);
         refreshes_.add({.at = record->refresh_at, .key = due->key});
     }
     // Hosts that came and went leave their places behind.
@@ -160,7 +169,6 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
     NeighborRecord* record = neighbors_.find(key);
     const bool alive = record != nullptr && judge_state(record->neighbor) == Reason::Eligible;
     if (alive && record->neighbor.mac == heard.mac) {
-        record->proven = now;
         record->heard = now;
         confirm_heard_port(served, heard.mac, heard.link);
         return;
@@ -186,7 +194,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
     }
     const auto waiting = heard_hosts_.find(key);
     if (waiting != heard_hosts_.end()) {
-        waiting->second.mac = heard.mac;
+        waiting->second = heard.mac;
         return;
     }
     if (heard_hosts_.size() >= limits::kHeardMax ||
@@ -195,7 +203,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
         return;
     }
     const TimePoint due = alive ? now + limits::kHeardGrace : now;
-    heard_hosts_[key] = {.mac = heard.mac, .due = due};
+    heard_hosts_[key] = heard.mac;
     heard_.insert({due, key});
 }
 
@@ -232,7 +240,7 @@ void Engine::run_heard(TimePoint now) {
         }
         const NeighborKey key = heard_.begin()->second;
         heard_.erase(heard_.begin());
-        const MacAddress mac = heard_hosts_.extract(key).mapped().mac;
+        const MacAddress mac = heard_hosts_.extract(key).mapped();
         const NeighborRecord* record = neighbors_.find(key);
         const bool alive = record != nullptr && judge_state(record->neighbor) == Reason::Eligible;
         const ServedInterface* served = served_.find(key.link);
@@ -255,15 +263,215 @@ void Engine::run_heard(TimePoint now) {
     }
 }
 
-// The kernel gives a host up that was heard while it asked: what it answers goes elsewhere (to the
-// other leaf of its bond, say).
-bool Engine::is_mute(const NeighborSeen& seen, TimePoint now) const {
+// Hosts that do not answer ------------------------------------------------------------------------
+//
+// The answer to a request of this leaf may go elsewhere: a bond sends it by the port that it
+// chooses for it, which may be the other leaf's. So the kernel's word FAILED is not the last one
+// while something else shows that the host lives: a frame of its ARP or ND, or any frame of its MAC
+// by the port where it is known to be.
+
+void Engine::note_evidence(NeighborRecord& record, const NeighborSeen& seen, const Neighbor& old) {
+    doubts_.erase(seen.key);  // What the kernel says now is newer.
+    switch (seen.neighbor.state) {
+        case Nud::Reachable:
+            record.answered = now_;
+            record.mute = false;
+            break;
+        case Nud::Stale:
+            if (old.mac == seen.neighbor.mac) {
+                return;
+            }
+            record.heard = now_;
+            break;
+        case Nud::Probe:
+            if (old.state != Nud::Probe) {
+                asked_.emplace_back(now_ + RefreshQueue::asking(config_->learning) * 3 / 4,
+                                    seen.key);
+            }
+            return;
+        case Nud::None:
+        case Nud::Incomplete:
+        case Nud::Delay:
+        case Nud::Failed:
+        case Nud::NoArp:
+        case Nud::Permanent: return;
+    }
+    record.snooped = record.snooped || (old.state == Nud::None && is_ours(seen.neighbor));
+}
+
+// The kernel gives a host up. True if that is not believed, or not yet.
+bool Engine::puts_off(const NeighborSeen& seen, TimePoint now) {
     if (seen.neighbor.state != Nud::Failed) {
         return false;
     }
-    const NeighborRecord* record = neighbors_.find(seen.key);
-    return record != nullptr && record->claim && record->neighbor.state == Nud::Probe &&
-           record->heard > record->changed && record->heard + limits::kMuteWindow > now;
+    NeighborRecord* record = neighbors_.find(seen.key);
+    if (record == nullptr || !record->claim || record->neighbor.state != Nud::Probe ||
+        !neighbors_.is_news(seen)) {
+        return false;
+    }
+    if (lives_otherwise(*record, now)) {
+        neighbors_.note_present(seen.key);
+        keep_mute(*record, false, now);
+        return true;
+    }
+    if (!ask_bridge(*record, seen.neighbor)) {
+        return false;
+    }
+    neighbors_.note_present(seen.key);
+    return true;
+}
+
+// Those that the kernel still asks after most of its attempts: whoever lives by other evidence is
+// told to the kernel as living before that gives it up, so that nothing sent to it is lost.
+void Engine::run_asked(TimePoint now) {
+    while (!asked_.empty() && asked_.front().first <= now) {
+        const auto [due, key] = asked_.front();
+        asked_.pop_front();
+        NeighborRecord* record = neighbors_.find(key);
+        const Duration waited = RefreshQueue::asking(config_->learning) / 2;
+        if (record == nullptr || !record->claim || record->neighbor.state != Nud::Probe ||
+            record->changed + waited > now) {
+            continue;  // It has answered, and may be asked again by now.
+        }
+        if (lives_otherwise(*record, now)) {
+            keep_mute(*record, true, now);
+        } else if (!ask_siblings(*record, now)) {
+            (void)ask_bridge(*record, std::nullopt);
+        }
+    }
+}
+
+bool Engine::ask_bridge(const NeighborRecord& record, const std::optional<Neighbor>& given_up) {
+    const ServedInterface* served = served_.find(record.key.link);
+    if (served == nullptr || served->bridge == IfIndex::None) {
+        return false;
+    }
+    const FdbKey key = fdb_key(*served, record.neighbor.mac);
+    const PortBinding* binding = fdb_.find(key);
+    if (binding == nullptr || !binding->live || !links_.is_up(binding->port)) {
+        return false;
+    }
+    Doubt& doubt = doubts_[record.key];
+    doubt.given_up = given_up ? given_up : doubt.given_up;
+    if (doubt.request == 0) {
+        doubt.request = next_request_++;
+        forwarding_reads_[doubt.request] = record.key;
+        outputs_.emplace_back(ReadForwarding{.request = doubt.request, .key = key});
+    }
+    return true;
+}
+
+void Engine::on(const ForwardingRead& read, TimePoint now) {
+    const auto asked = forwarding_reads_.find(read.request);
+    if (asked == forwarding_reads_.end()) {
+        return;
+    }
+    const NeighborKey key = asked->second;
+    forwarding_reads_.erase(asked);
+    const auto found = doubts_.find(key);
+    NeighborRecord* record = neighbors_.find(key);
+    if (found == doubts_.end() || found->second.request != read.request || record == nullptr) {
+        return;
+    }
+    const Doubt doubt = found->second;
+    doubts_.erase(found);
+    if (read.error) {
+        say(Level::Warn, "kernel.refused", fmt::format("text=\"{}\"", read.error->text));
+        if (read.error->code == Errc::Lost && ask_bridge(*record, doubt.given_up)) {
+            return;
+        }
+    }
+    if (read.silent) {
+        record->sent = std::max(record->sent, now - *read.silent);
+    }
+    if (lives_otherwise(*record, now)) {
+        keep_mute(*record, !doubt.given_up, now);
+    } else if (doubt.given_up) {
+        take_over({.key = key, .neighbor = *doubt.given_up}, now);
+    }
+}
+
+bool Engine::lives_otherwise(const NeighborRecord& record, TimePoint now) const {
+    const Duration lately = std::max(std::min(refresh_window().earliest, limits::kEvidenceMax),
+                                     RefreshQueue::asking(config_->learning));
+    const auto is_fresh = [&](TimePoint at) { return at != TimePoint{} && at + lately > now; };
+    return is_fresh(record.heard) || (is_fresh(record.sent) && !sibling_answers(record));
+}
+
+// Frames show that a MAC lives, not which of its addresses. ARP replies of one MAC to another take
+// one way, whatever the addresses in them: if one was answered here since this host was asked, this
+// one would have been. An NA may take another way for each address.
+bool Engine::sibling_answers(const NeighborRecord& record) const {
+    if (!record.key.address.is_v4()) {
+        return false;
+    }
+    const auto addresses = neighbors_.addresses_of(record.key.link, record.neighbor.mac);
+    return std::any_of(addresses.begin(), addresses.end(), [&](const IpAddress& address) {
+        const NeighborRecord* sibling =
+            neighbors_.find({.link = record.key.link, .address = address});
+        return address.is_v4() && sibling != &record && sibling->answered > record.changed;
+    });
+}
+
+bool Engine::ask_siblings(const NeighborRecord& record, TimePoint now) {
+    bool any = false;
+    if (!record.key.address.is_v4()) {
+        return any;
+    }
+    for (const IpAddress& address : neighbors_.addresses_of(record.key.link, record.neighbor.mac)) {
+        const NeighborKey key{.link = record.key.link, .address = address};
+        const NeighborRecord* sibling = neighbors_.find(key);
+        if (!address.is_v4() || sibling == &record || !sibling->claim ||
+            !can_be_asked(sibling->neighbor)) {
+            continue;
+        }
+        any = true;
+        if (!is_being_asked(sibling->neighbor) && sibling->answered <= record.changed) {
+            probes_.add(key, now);
+        }
+    }
+    return any;
+}
+
+// `in_kernel`: its entry there has not failed yet.
+void Engine::keep_mute(NeighborRecord& record, bool in_kernel, TimePoint now) {
+    ++learning_.mute;
+    if (!record.mute) {
+        record.mute = true;
+        say(Level::Info,
+            "host.mute",
+            fmt::format(
+                "address={} interface={} mac={} text=\"does not answer here, and lives: kept\"",
+                record.key.address.to_string(),
+                links_.name_of(record.key.link),
+                record.neighbor.mac.to_string()));
+    }
+    note_changed(record.key);
+    if (!in_kernel) {
+        record.in_kernel = false;
+        record.changed = now;
+    }
+    revivals_.push_back(record.key);
+}
+
+void Engine::run_revivals() {
+    if (!knows_neighbors()) {
+        return;
+    }
+    for (const NeighborKey& key : std::exchange(revivals_, {})) {
+        const NeighborRecord* record = neighbors_.find(key);
+        if (record == nullptr || !record->claim || !can_be_asked(record->neighbor)) {
+            continue;
+        }
+        const std::uint64_t request = next_request_++;
+        neighbor_writes_[request] = key;
+        outputs_.emplace_back(
+            WriteNeighbor{.request = request,
+                          .key = key,
+                          .mac = record->neighbor.mac,
+                          .state = Nud::Stale,
+                          .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
+    }
 }
 
 }  // namespace planed

@@ -59,8 +59,6 @@ void Engine::update_served(TimePoint /*now*/) {
         const ServedInterface* served = served_.find(link);
         if (served == nullptr) {
             settings_.unserve(link);
-        } else {
-            settings_.serve(*served);
         }
         mark_link_dirty(link);
         if (keeps_changes_) {
@@ -75,6 +73,7 @@ void Engine::update_served(TimePoint /*now*/) {
         }
     }
 }
+        settings_.serve(served, config_->learning);
 
 void Engine::update_isolation(TimePoint /*now*/) {
     isolation_dirty_ = false;
@@ -222,6 +221,7 @@ void Engine::decide_route(const RouteKey& key) {
     neighbors_.for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
         const bool later = best == nullptr || record.claimed_at > best->claimed_at;
         if (record.claim == key.vrf && later) {
+    check_pin(*record, now);
             best = &record;
         }
     });
@@ -533,7 +533,7 @@ std::optional<TimePoint> Engine::wake_at() {
 
 std::string Engine::describe_neighbor(const NeighborKey& key, const NeighborRecord& record) const {
     const ServedInterface* served = served_.find(key.link);
-    const PortFacts port = port_of(key.link, record.neighbor.mac);
+    const PortFacts port = port_of(key);
     return fmt::format("address={} interface={} mac={} nud={} verdict={} text=\"{}\"",
                        key.address.to_string(),
                        links_.name_of(key.link),
@@ -550,7 +550,7 @@ Verdict Engine::explain(const IpAddress& address) const {
             return;
         }
         const ServedInterface* served = served_.find(record.key.link);
-        const PortFacts port = port_of(record.key.link, record.neighbor.mac);
+        const PortFacts port = port_of(record.key);
         const Reason reason = judge_neighbor(record.key, record, served, port);
         verdict = {.eligible = reason == Reason::Eligible,
                    .reason = describe(reason, served, links_.name_of(port.port))};

@@ -13,6 +13,7 @@
 #include "core/facts.hpp"
 #include "core/route.hpp"
 #include "net/result.hpp"
+#include "net/time.hpp"
 
 namespace planed {
 
@@ -169,6 +170,15 @@ struct KernelAnswered {
     bool operator==(const KernelAnswered&) const = default;
 };
 
+/// What the bridge knows of a MAC now: when a frame of it last came in by its port.
+struct ForwardingRead {
+    std::uint64_t request = 0;         // From the output that asked.
+    std::optional<Duration> silent{};  // Since its last frame, in steps of 10 ms; nullopt: the
+                                       // bridge has no entry of it, or could not be asked.
+    std::optional<Error> error{};      // Why it could not. No entry is no error.
+    bool operator==(const ForwardingRead&) const = default;
+};
+
 /// From the state file, before anything else: where a MAC was last seen, by names, since indices do
 /// not survive a reboot.
 struct PortRemembered {
@@ -245,6 +255,7 @@ using Input = std::variant<LinkSeen,
                            ZapiUp,
                            ZapiLost,
                            KernelAnswered,
+                           ForwardingRead,
                            PortRemembered,
                            ShutRemembered,
                            BgpPeersSeen,

@@ -12,9 +12,6 @@ namespace {
 
 // Long enough for every host of a plane to ask at once.
 constexpr std::uint32_t kProxyQueueLength = 65'536;
-// After three unicast tries, so many broadcast ones before the kernel says FAILED: some switches
-// drop or trap unicast ARP.
-constexpr std::uint32_t kBroadcastTries = 3;
 
 struct Wanted {
     Setting setting{};
@@ -28,8 +25,12 @@ std::vector<Wanted> wanted_for(const ServedInterface& served) {
     std::vector<Wanted> wanted{
         {Setting::ArpAccept, accept},
         {Setting::AcceptUntrackedNa, accept},
-        {Setting::McastResolicit4, kBroadcastTries},
-        {Setting::McastResolicit6, kBroadcastTries},
+        {Setting::UcastSolicit4, tries},
+        {Setting::UcastSolicit6, tries},
+        {Setting::McastResolicit4, tries},
+        {Setting::McastResolicit6, tries},
+        {Setting::RetransTime4, interval},
+        {Setting::RetransTime6, interval},
     };
     if (served.config.proxy_arp != ProxyArp::Off) {
         wanted.push_back({Setting::ProxyDelay4, 0});
@@ -57,10 +58,14 @@ std::string setting_name(Setting setting, std::string_view interface) {
     return "unknown";
 }
 
-void KernelSettings::serve(const ServedInterface& served) {
+void KernelSettings::serve(const ServedInterface& served, const LearningConfig& learning) {
+        case Setting::UcastSolicit4: return fmt::format("ipv4.neigh.{}.ucast_solicit", interface);
+        case Setting::UcastSolicit6: return fmt::format("ipv6.neigh.{}.ucast_solicit", interface);
+        case Setting::RetransTime4: return fmt::format("ipv4.neigh.{}.retrans_time_ms", interface);
+        case Setting::RetransTime6: return fmt::format("ipv6.neigh.{}.retrans_time_ms", interface);
     Interface& interface = interfaces_[served.link];
     interface.name = served.name;
-    const std::vector<Wanted> wanted = wanted_for(served);
+    const std::vector<Wanted> wanted = wanted_for(served, learning);
     // The common beginning stays; the rest is undone in reverse before anything new is applied.
     std::size_t same = 0;
     while (same < wanted.size() && same < interface.applied.size() &&

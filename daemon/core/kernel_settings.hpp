@@ -25,7 +25,7 @@ class KernelSettings {
 public:
     /// The interface is served in this form now: what differs is applied, what is no longer wanted
     /// undone.
-    void serve(const ServedInterface& served);
+    void serve(const ServedInterface& served, const LearningConfig& learning);
     /// It is not any more, but its link may still be there: everything is undone.
     void unserve(IfIndex link);
     /// The link is gone and its settings with it.

@@ -57,6 +57,18 @@ void NeighborTable::note_deleted(const NeighborKey& key) {
     }
 }
 
+bool NeighborTable::is_news(const NeighborSeen& seen) const {
+    const NeighborRecord* known = find(seen.key);
+    return seen.source != Source::Dump ||
+           epoch_.accepts_row(seen.key, known != nullptr ? &known->mark : nullptr);
+}
+
+void NeighborTable::note_present(const NeighborKey& key) {
+    if (NeighborRecord* record = find(key); record != nullptr) {
+        epoch_.mark(record->mark);
+    }
+}
+
 void NeighborTable::note_written(const NeighborKey& key) {
     if (NeighborRecord* record = find(key); record != nullptr) {
         record->in_kernel = true;

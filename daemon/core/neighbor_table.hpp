@@ -3,6 +3,7 @@
 // kernel said and what the engine noted beside it; never decides.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,11 +37,16 @@ struct NeighborRecord {
     bool dirty = false;     // Waits to be planned.
     bool probed = false;    // A probe was asked for since the doubt arose.
     bool snooped = false;   // The kernel has it because we heard it.
+    bool mute = false;      // Did not answer when last asked, and lives by other evidence.
     std::optional<VrfId> claim{};  // Of its host route in this VRF.
     TimePoint claimed_at{};
-    TimePoint proven{};      // Last sign of life; the epoch: none since planed runs.
-    TimePoint heard{};       // Last frame of it that was heard; the epoch: none.
+    // The last signs of life since planed runs, each the epoch if there was none:
+    TimePoint answered{};    // It answered the kernel (REACHABLE).
+    TimePoint heard{};       // It spoke ARP or ND.
+    TimePoint sent{};        // Its MAC sent something, by the bridge's word.
     TimePoint refresh_at{};  // Its place in the RefreshQueue; the epoch: none.
+
+    [[nodiscard]] TimePoint proven() const { return std::max({answered, heard, sent}); }
 
 private:
     friend class NeighborTable;
@@ -62,6 +68,10 @@ public:
     std::optional<NeighborRecord> erase(const NeighborKey& key);
     /// An event says it is gone from the kernel: the running dump's row will not bring it back.
     void note_deleted(const NeighborKey& key);
+    /// False for a dump's row that an event has overtaken.
+    [[nodiscard]] bool is_news(const NeighborSeen& seen) const;
+    /// The kernel has it, in a state that is not taken over for now.
+    void note_present(const NeighborKey& key);
     /// The kernel took it from us. Its notification may be lost: from now on a dump's word counts.
     void note_written(const NeighborKey& key);
 

@@ -81,6 +81,12 @@ struct Listen {
 /// Remove an entry that we wrote: FAILED ones marked externally learned are never collected.
 struct DeleteNeighbor {
     std::uint64_t request = 0;
+/// Ask the bridge when it last heard this MAC. Answered by ForwardingRead.
+struct ReadForwarding {
+    std::uint64_t request = 0;
+    FdbKey key{};
+    bool operator==(const ReadForwarding&) const = default;
+};
     NeighborKey key{};
     bool operator==(const DeleteNeighbor&) const = default;
 };
@@ -96,6 +102,10 @@ enum class Setting : std::uint8_t {
     ProxyDelay4,        // ipv4/neigh/IF/proxy_delay, milliseconds
     ProxyQlen4,         // ipv4/neigh/IF/proxy_qlen, packets
 };
+    UcastSolicit4,      // ipv4/neigh/IF/ucast_solicit
+    UcastSolicit6,      // ipv6/neigh/IF/ucast_solicit
+    RetransTime4,       // ipv4/neigh/IF/retrans_time_ms
+    RetransTime6,       // ipv6/neigh/IF/retrans_time_ms
 inline constexpr std::array kSettings{Setting::ArpAccept,
                                       Setting::ProxyArp,
                                       Setting::AcceptUntrackedNa,
@@ -104,6 +114,10 @@ inline constexpr std::array kSettings{Setting::ArpAccept,
                                       Setting::ProxyDelay4,
                                       Setting::ProxyQlen4};
 struct ApplySetting {
+                                      Setting::UcastSolicit4,
+                                      Setting::UcastSolicit6,
+                                      Setting::RetransTime4,
+                                      Setting::RetransTime6,
     std::uint64_t request = 0;  // Comes back in KernelAnswered.
     IfIndex link{};
     std::string name{};  // The interface's, for /proc paths and messages.
@@ -160,6 +174,7 @@ using Output = std::variant<StartDump,
                             ApplySetting,
                             SetLinkUp,
                             RememberPort,
+                            ReadForwarding,
                             RememberShut,
                             Finish,
                             Say>;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "config/config.hpp"
 #include "core/facts.hpp"
 #include "net/time.hpp"
 
@@ -71,7 +72,7 @@ private:
     static constexpr int kLatest = 85;
 
     // Marsaglia's xorshift with a fixed seed.
-    std::uint32_t spread(int below) {
+    int spread() {
         state_ ^= state_ << 13U;
         state_ ^= state_ >> 17U;
         state_ ^= state_ << 5U;

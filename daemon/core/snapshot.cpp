@@ -81,6 +81,15 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
     if (record == nullptr || served == nullptr || record->judged == TimePoint{} ||
         record->reason == Reason::NotUnicast) {
         return std::nullopt;
+std::string_view word(Answers answers) {
+    switch (answers) {
+        case Answers::None: return "none";
+        case Answers::Data: return "data";
+        case Answers::Both: return "both";
+    }
+    return "unknown";
+}
+
     }
     const PortFacts port = engine_.port_of(key);
     return HostView{
@@ -90,10 +99,14 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
         .mac = record->neighbor.mac,
         .port = link_name(port.port),
         .state = record->neighbor.state,
-        .origin = record->snooped ? HostOrigin::Snooped : HostOrigin::Kernel,
+        .origin = origin_of(*record, engine_),
         .reason = record->reason,
         .since = record->judged,
-        .last_seen = record->proven == TimePoint{} ? std::nullopt : std::optional(record->proven),
+        .answers = answers_of(*record),
+        .last_seen = known(record->proven()),
+        .last_answer = known(record->answered),
+        .last_heard = known(record->heard),
+        .last_data = known(record->sent),
     };
 }
 

@@ -26,7 +26,16 @@ struct ServedInterface;
 /// How we know of a host.
 enum class HostOrigin : std::uint8_t { Kernel, Snooped, Static, Evpn, Remembered };
 
+/// What a host does on this leaf. One bond may answer all that it is asked by its port to the other
+/// leaf: comparing both leaves shows whether a NIC answers on both.
+enum class Answers : std::uint8_t {
+    None,  // No sign of life since planed runs.
+    Data,  // Sends, or speaks ARP or ND by itself, but did not answer when last asked.
+    Both,  // Answers too.
+};
+
 std::string_view word(HostOrigin origin);
+std::string_view word(Answers answers);
 std::string_view word(SinkState state);  // "installed"; "absent" is never shown.
 std::string_view word(ProxyArp mode);
 
@@ -51,8 +60,13 @@ struct HostView {
     Nud state{};
     HostOrigin origin{};
     Reason reason{};
-    TimePoint since{};                     // Of the reason.
-    std::optional<TimePoint> last_seen{};  // Sign of life; absent: none since planed runs.
+    TimePoint since{};  // Of the reason.
+    Answers answers{};
+    // Signs of life; absent: none of the kind since planed runs. `last_seen`: of any kind.
+    std::optional<TimePoint> last_seen{};
+    std::optional<TimePoint> last_answer{};  // To the kernel's request.
+    std::optional<TimePoint> last_heard{};   // ARP or ND that it sent by itself.
+    std::optional<TimePoint> last_data{};    // Any frame; asked of the bridge only in doubt.
     bool operator==(const HostView&) const = default;
 };
 

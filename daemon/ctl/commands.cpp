@@ -83,7 +83,7 @@ std::string event_text(const Value& event, bool colour) {
                                    event.at("gone").is_true() ? " gone" : "");
     for (const auto& [name, value] : std::get<Object>(event.is)) {
         const bool told = name == "at" || name == "kind" || name == "gone" || name == "since" ||
-                          name == "last_seen";
+                          name.starts_with("last_");
         if (!told && value.text() != "-") {
             const std::string shown = value.text();
             text += fmt::format(" {}={}", name, coloured(shown, colour));
@@ -247,6 +247,7 @@ private:
                            {"PORT", "port"},
                            {"STATE", "state"},
                            {"ORIGIN", "origin"},
+                           {"ANSWERS", "answers"},
                            {"REASON", "reason"},
                            {"SINCE", "since"}},
                           "host");

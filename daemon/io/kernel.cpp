@@ -18,6 +18,7 @@
 #include "io/sysctl.hpp"
 #include "netlink/decode.hpp"
 #include "netlink/error_text.hpp"
+#include "netlink/neighbor_codec.hpp"
 #include "netlink/requests.hpp"
 #include "netlink/socket_diag.hpp"
 #include "netlink/table_codec.hpp"
@@ -247,29 +248,45 @@ void Kernel::read_link_reads(const Sink& sink) {
 void Kernel::read_answers(const Sink& sink) {
     const bool whole =
         drain(request_socket_, kDatagramsPerTurn, [&](const netlink::Message& message) {
-            const auto answer = netlink::decode_answer(message);
-            const auto found = answer ? requests_.find(answer->sequence) : requests_.end();
+            const auto found = requests_.find(message.sequence);
             if (found == requests_.end()) {
                 return;
             }
             const Request request = std::move(found->second);
             requests_.erase(found);
-            KernelAnswered answered{
-                .request = request.id, .error = answer->error, .found = request.found};
-            if (answered.error) {
-                answered.error->text = fmt::format("{}: {}", request.what, answered.error->text);
+            if (message.type == RTM_NEWNEIGH) {
+                sink(answer_to(request, netlink::decode_silence(message)));
+                return;
             }
-            sink(answered);
+            const auto answer = netlink::decode_answer(message);
+            sink(answer_to(request, answer ? answer->error : answer.error()));
         });
     if (!whole) {
         // Answers were lost: nobody may wait for them for ever.
         for (const auto& [sequence, request] : std::exchange(requests_, {})) {
-            sink(KernelAnswered{
-                .request = request.id,
-                .error = Error{.code = Errc::Lost, .text = request.what + ": answer lost"},
-                .found = {}});
+            sink(answer_to(request, Error{.code = Errc::Lost, .text = "answer lost"}));
         }
     }
+}
+
+Input Kernel::answer_to(const Request& request, Result<Duration> silence) {
+    if (!silence) {
+        return answer_to(request, silence.error());
+    }
+    return ForwardingRead{.request = request.id, .silent = *silence, .error = {}};
+}
+
+Input Kernel::answer_to(const Request& request, std::optional<Error> error) {
+    if (error) {
+        error->text = fmt::format("{}: {}", request.what, error->text);
+    }
+    if (!request.reads_forwarding) {
+        return KernelAnswered{
+            .request = request.id, .error = std::move(error), .found = request.found};
+    }
+    const bool absent = error && error->system_errno == ENOENT;
+    return ForwardingRead{
+        .request = request.id, .silent = {}, .error = absent ? std::nullopt : std::move(error)};
 }
 
 // One datagram a turn: a dump of a full table must not hold up what happens meanwhile.
@@ -359,6 +376,13 @@ bool Kernel::carry_out(const Output& output, TimePoint now) {
                  .what = fmt::format("neighbour {}", remove->key.address.to_string()),
                  .found = {}},
                 netlink::delete_neighbor_request(*remove, sequence_));
+    } else if (const auto* read = std::get_if<ReadForwarding>(&output)) {
+        ++sequence_;
+        request({.id = read->request,
+                 .what = fmt::format("forwarding entry {}", read->key.mac.to_string()),
+                 .found = {},
+                 .reads_forwarding = true},
+                netlink::read_forwarding_request(*read, sequence_));
     } else if (const auto* setting = std::get_if<ApplySetting>(&output)) {
         apply(*setting);
     } else if (const auto* set = std::get_if<SetLinkUp>(&output)) {
@@ -460,8 +484,7 @@ void Kernel::flush() {
         if (const auto sent = request_socket_.socket->send(waiting.bytes); !sent) {
             const auto found = requests_.find(waiting.sequence);
             if (found != requests_.end()) {
-                inputs_.emplace_back(KernelAnswered{
-                    .request = found->second.id, .error = sent.error(), .found = {}});
+                inputs_.push_back(answer_to(found->second, sent.error()));
                 requests_.erase(found);
                 more_ = true;
             }

@@ -73,6 +73,7 @@ private:
         std::uint64_t id = 0;  // The engine's, for KernelAnswered.
         std::string what;      // For the error's text.
         std::optional<std::uint32_t> found;
+        bool reads_forwarding = false;
     };
     struct Waiting {
         std::uint32_t sequence = 0;

@@ -94,6 +94,34 @@ Result<std::optional<Input>> forwarding_entry(const Message& message,
 
 }  // namespace
 
+Result<Duration> decode_silence(const Message& message) {
+    ndmsg header{};
+    if (message.type != RTM_NEWNEIGH || message.payload.size() < sizeof header) {
+        return fail_at(message.offset, Errc::Malformed, "not a forwarding entry");
+    }
+    std::memcpy(&header, message.payload.data(), sizeof header);
+    if (header.ndm_family != AF_BRIDGE) {
+        return fail_at(message.offset, Errc::Malformed, "not a forwarding entry");
+    }
+    AttributeReader attributes(message.payload.subspan(sizeof header),
+                               message.offset + sizeof header);
+    while (const auto attribute = attributes.next()) {
+        if (attribute->type != NDA_CACHEINFO) {
+            continue;
+        }
+        nda_cacheinfo info{};
+        if (attribute->payload.size() < sizeof info) {
+            return fail_at(attribute->offset, Errc::Truncated, "cache information cut short");
+        }
+        std::memcpy(&info, attribute->payload.data(), sizeof info);
+        return info.ndm_updated * 10ms;
+    }
+    if (!attributes.ok()) {
+        return attributes.error();
+    }
+    return fail_at(message.offset, Errc::Malformed, "forwarding entry without its times");
+}
+
 Result<std::optional<Input>> decode_neighbor(const Message& message, Source source) {
     ndmsg header{};
     if (message.payload.size() < sizeof header) {

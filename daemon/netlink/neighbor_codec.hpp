@@ -16,4 +16,9 @@ namespace planed::netlink {
 /// other link layers' forwarding entries and other families.
 Result<std::optional<Input>> decode_neighbor(const Message& message, Source source);
 
+/// From a forwarding entry: how long ago its MAC last sent by its port (NDA_CACHEINFO ndm_updated,
+/// br_fdb.c). Hundredths of a second: USER_HZ is 100 on every architecture that Linux leaves run
+/// on.
+Result<Duration> decode_silence(const Message& message);
+
 }  // namespace planed::netlink

@@ -49,6 +49,10 @@ public:
         PLANED_ASSERT(nla_put_u64(message_.get(), type, value) == 0);
         return *this;
     }
+    Request& u16(int type, std::uint16_t value) {
+        PLANED_ASSERT(nla_put_u16(message_.get(), type, value) == 0);
+        return *this;
+    }
     Request& u8(int type, std::uint8_t value) {
         PLANED_ASSERT(nla_put_u8(message_.get(), type, value) == 0);
         return *this;
@@ -187,6 +191,17 @@ Encoded delete_neighbor_request(const DeleteNeighbor& remove, std::uint32_t sequ
         .bytes(NDA_DST, remove.key.address.bytes())
         .encoded();
 }
+Encoded read_forwarding_request(const ReadForwarding& read, std::uint32_t sequence) {
+    ndmsg header{};
+    header.ndm_family = AF_BRIDGE;
+    Request request(RTM_GETNEIGH, 0, sequence);
+    request.header(header).bytes(NDA_LLADDR, read.key.mac.bytes());
+    if (read.key.vlan != VlanId::None) {
+        request.u16(NDA_VLAN, number(read.key.vlan));
+    }
+    return request.u32(NDA_MASTER, number(read.key.bridge)).encoded();
+}
+
 
 std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t sequence) {
     switch (apply.setting) {
@@ -206,6 +221,20 @@ std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t 
             });
         case Setting::ProxyQlen4:
             return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
+        case Setting::UcastSolicit4:
+        case Setting::UcastSolicit6: {
+            const auto family = apply.setting == Setting::UcastSolicit4 ? Family::V4 : Family::V6;
+            return neighbor_table(apply, family, sequence, [&](Request& request) {
+                request.u32(NDTPA_UCAST_PROBES, apply.value);
+            });
+        }
+        case Setting::RetransTime4:
+        case Setting::RetransTime6: {
+            const auto family = apply.setting == Setting::RetransTime4 ? Family::V4 : Family::V6;
+            return neighbor_table(apply, family, sequence, [&](Request& request) {
+                request.u64(NDTPA_RETRANS_TIME, apply.value);
+            });
+        }
                 request.u32(NDTPA_PROXY_QLEN, apply.value);
             });
     }

@@ -26,6 +26,10 @@ std::vector<std::uint8_t> read_ports_request(IfIndex master, std::uint32_t seque
 /// Creates or replaces the entry, with our NDA_PROTOCOL. Asks for an acknowledgement, as all below.
 std::vector<std::uint8_t> write_neighbor_request(const WriteNeighbor& write,
                                                  std::uint32_t sequence);
+/// RTM_GETNEIGH of one forwarding entry (rtnl_fdb_get() in net/core/rtnetlink.c), answered by the
+/// entry or by ENOENT.
+std::vector<std::uint8_t> read_forwarding_request(const ReadForwarding& read,
+                                                  std::uint32_t sequence);
 std::vector<std::uint8_t> delete_neighbor_request(const DeleteNeighbor& remove,
                                                   std::uint32_t sequence);
 

@@ -119,6 +119,7 @@ void Checker::on_output(const Output& output) {
                        std::holds_alternative<StartReadBack>(output) ||
                        std::holds_alternative<ApplySetting>(output) ||
                        std::holds_alternative<WriteNeighbor>(output) ||
+                       std::holds_alternative<ReadForwarding>(output) ||
                        std::holds_alternative<ReadLinks>(output);
     if (silent_ && !reads) {
         fail("not silent at rest: " + describe(output));

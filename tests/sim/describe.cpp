@@ -103,6 +103,12 @@ struct Describe {
     }
     std::string operator()(const ZapiUp& up) const { return "zebra up, family " + up.family; }
     std::string operator()(const ZapiLost& lost) const { return "zebra lost: " + lost.why.text; }
+    std::string operator()(const ForwardingRead& read) const {
+        return fmt::format("forwarding read {}: {}",
+                           read.request,
+                           read.silent ? fmt::format("silent for {} ms", *read.silent / 1ms)
+                                       : std::string("no entry"));
+    }
     std::string operator()(const KernelAnswered& answered) const {
         return fmt::format("kernel answers {}: {}",
                            answered.request,
@@ -142,6 +148,9 @@ struct Describe {
     }
     std::string operator()(const DeleteNeighbor& removal) const {
         return "delete neighbour " + text(removal.key);
+    }
+    std::string operator()(const ReadForwarding& read) const {
+        return "read forwarding " + read.key.mac.to_string();
     }
     std::string operator()(const ApplySetting& apply) const {
         return fmt::format(

@@ -60,6 +60,12 @@ void SimHosts::hear(SimHost& host, const IpAddress& address, Speech speech) {
     kernel_.hear(host.port, host.vlan, host.mac, address, speech);
 }
 
+void SimHosts::send(SimHost& host) {
+    if (is_reachable(host)) {
+        kernel_.pass(host.port, host.vlan, host.mac);
+    }
+}
+
 void SimHosts::set_chatter(SimHost& host, Duration chatter) {
     host.chatter = chatter;
     const std::uint64_t serial = chats_[host.name] = next_chat_++;

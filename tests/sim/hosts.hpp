@@ -39,6 +39,8 @@ public:
     SimHost& add(std::string_view addresses, const std::string& port, VlanId vlan = VlanId::None);
     SimHost& find(const std::string& name);  // Its first address.
     void speak(SimHost& host, Speech speech = Speech::AsksGateway);
+    /// A frame that is neither ARP nor ND.
+    void send(SimHost& host);
     void set_chatter(SimHost& host, Duration chatter);
     void die(SimHost& host);
     void revive(SimHost& host);

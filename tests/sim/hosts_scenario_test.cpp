@@ -80,9 +80,48 @@ TEST_F(LeafSim, AHostWhoseAnswersGoElsewhereStaysAsLongAsItIsHeard) {
     }
     EXPECT_EQ(left, 0U);
     world.hosts.die(host);
-    world.run_for(34s + 8s);  // Heard while it was being asked: asked once more.
+    world.run_for(34s);
 
     EXPECT_THAT(world.routes(), IsEmpty());
+}
+
+TEST_F(LeafSim, AHostThatOnlySendsHereStaysAndGoesInTimeWhenItDies) {
+    start();
+    SimHost& host = add_host("10.0.0.5,10.0.0.6,fd00::5", "swp3");
+    host.mute = true;
+    std::size_t left = 0;
+    world.zebra.on_left = [&left](const RouteKey&, Left) { ++left; };
+    std::size_t failed = 0;
+    const auto count_failed = [&] {
+        for (const auto& [key, entry] : world.kernel.neighbors()) {
+            failed += entry.state == Nud::Failed ? 1U : 0U;
+        }
+    };
+
+    for (int step = 0; step < 60; ++step) {
+        world.hosts.send(host);
+        world.run_for(3s);
+        count_failed();
+    }
+    EXPECT_EQ(left, 0U);
+    EXPECT_EQ(failed, 0U);  // The kernel forwards to it all the time.
+    world.hosts.die(host);
+    world.run_for(34s);
+
+    EXPECT_THAT(world.routes(), IsEmpty());
+}
+
+TEST_F(LeafSim, AnAddressThatItsHostHasDroppedGoesThoughTheHostSends) {
+    start();
+    SimHost& host = add_host("10.0.0.5,10.0.0.6", "swp3");
+    world.hosts.remove_address(host, host.addresses.back());
+
+    for (int second = 0; second < 40; ++second) {
+        world.hosts.send(host);
+        world.run_for(1s);
+    }
+
+    EXPECT_THAT(world.routes(), ElementsAre("10.0.0.5/32"));
 }
 
 TEST_F(LeafSim, ADeadHostGoesWhenTheKernelHasAskedSixTimes) {

@@ -75,6 +75,8 @@ public:
               const MacAddress& mac,
               const IpAddress& address,
               Speech speech);
+    /// Any other frame than ARP or ND.
+    void pass(const std::string& port, VlanId vlan, const MacAddress& mac);
     /// The switch itself sends something to this address.
     void use(const NeighborKey& key);
     void add_permanent(const NeighborKey& key, const MacAddress& mac);
@@ -95,6 +97,7 @@ public:
     void write(const Listen& request);
     void write(const WriteNeighbor& request);
     void write(const DeleteNeighbor& request);
+    void read(const ReadForwarding& request);
     void write(const ApplySetting& request);
     void write(const SetLinkUp& request);
 
@@ -159,6 +162,7 @@ private:
     void notify(const NeighborKey& key, const SimNeighbor& entry);
     void remove(const NeighborKey& key);
     [[nodiscard]] bool accepts(const NeighborKey& key, Speech speech) const;
+    [[nodiscard]] std::uint32_t set_or(IfIndex link, Setting setting, std::uint32_t preset) const;
 
     // kernel_requests.cpp
     struct Dump {

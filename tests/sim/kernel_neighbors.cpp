@@ -12,11 +12,11 @@ namespace {
 constexpr Duration kFdbAge = 300s;
 constexpr Duration kReachableLeast = 15s;  // Half to one and a half of base_reachable_time, 30 s.
 constexpr Duration kReachableMost = 45s;
-constexpr Duration kDelay = 5s;       // delay_first_probe_time
-constexpr Duration kRetrans = 1s;     // retrans_time
-constexpr Duration kStaleTime = 60s;  // gc_stale_time
-constexpr unsigned kUnicastTries = 3;
-constexpr unsigned kBroadcastTries = 3;
+constexpr Duration kDelay = 5s;             // delay_first_probe_time
+constexpr std::uint32_t kRetransMs = 1000;  // retrans_time_ms
+constexpr Duration kStaleTime = 60s;        // gc_stale_time
+constexpr unsigned kUnicastTries = 3;       // ucast_solicit
+constexpr unsigned kBroadcastTries = 3;     // mcast_solicit
 
 bool has_mac(Nud state) {
     return state != Nud::None && state != Nud::Incomplete && state != Nud::Failed;
@@ -137,6 +137,13 @@ void SimKernel::hear(const std::string& port_name,
     }
 }
 
+void SimKernel::pass(const std::string& port_name, VlanId vlan, const MacAddress& mac) {
+    const Link* port = find(port_name);
+    if (port != nullptr && is_up(port->index) && port->bridge_port) {
+        learn(port->index, vlan, mac);
+    }
+}
+
 void SimKernel::update(const NeighborKey& key, const MacAddress& mac, Nud state, Actor actor) {
     const auto [at, is_new] = neighbors_.try_emplace(key);
     SimNeighbor& entry = at->second;
@@ -214,17 +221,22 @@ void SimKernel::timer_fired(const NeighborKey& key) {
 }
 
 void SimKernel::probe_fired(const NeighborKey& key, SimNeighbor& entry) {
-    const auto which = key.address.is_v4() ? Setting::McastResolicit4 : Setting::McastResolicit6;
-    const bool unicast = entry.state == Nud::Probe && entry.probes < kUnicastTries;
-    const unsigned tries =
-        entry.state == Nud::Incomplete ? kBroadcastTries : kUnicastTries + setting(key.link, which);
+    const bool v4 = key.address.is_v4();
+    const unsigned unicast_tries =
+        set_or(key.link, v4 ? Setting::UcastSolicit4 : Setting::UcastSolicit6, kUnicastTries);
+    const unsigned again =
+        setting(key.link, v4 ? Setting::McastResolicit4 : Setting::McastResolicit6);
+    const unsigned retrans =
+        set_or(key.link, v4 ? Setting::RetransTime4 : Setting::RetransTime6, kRetransMs);
+    const bool unicast = entry.state == Nud::Probe && entry.probes < unicast_tries;
+    const unsigned tries = entry.state == Nud::Incomplete ? kBroadcastTries : unicast_tries + again;
     if (entry.probes >= tries) {
         enter(key, entry, Nud::Failed);
         notify(key, entry);
         return;
     }
     ++entry.probes;
-    set_timer(key, entry, kRetrans);
+    set_timer(key, entry, retrans * 1ms);
     solicit({.key = key, .to = unicast ? entry.mac : MacAddress{}});
 }
 

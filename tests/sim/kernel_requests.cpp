@@ -200,6 +200,16 @@ void SimKernel::write(const WriteNeighbor& request) {
     });
 }
 
+void SimKernel::read(const ReadForwarding& request) {
+    later([this, request] {
+        ForwardingRead read{.request = request.request};
+        if (const auto found = fdb_.find(request.key); found != fdb_.end()) {
+            read.silent = (clock_.now() - found->second.heard) / 10ms * 10ms;
+        }
+        answer(read);
+    });
+}
+
 void SimKernel::write(const DeleteNeighbor& request) {
     // What it may delete of others' is what the kernel has given up (and may be trying again, of
     // which it says nothing); that may change on the way.
@@ -251,6 +261,11 @@ void SimKernel::write(const SetLinkUp& request) {
         }
         answer(request.request, link == nullptr ? std::optional(no_such_device()) : std::nullopt);
     });
+}
+
+std::uint32_t SimKernel::set_or(IfIndex link, Setting setting, std::uint32_t preset) const {
+    const auto found = settings_.find({link, setting});
+    return found == settings_.end() ? preset : found->second;
 }
 
 std::uint32_t SimKernel::setting(IfIndex link, Setting setting) const {

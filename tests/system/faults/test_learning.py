@@ -22,6 +22,14 @@ def _ask_for_others(farm: Farm, servers: Iterable[Server]) -> None:
                 raw.sendto(frame, (farm.port_ends[server.port], 0))
 
 
+def _send_data(farm: Farm, servers: Iterable[Server]) -> None:
+    """Frames that are neither ARP nor ND, to the gateway."""
+    with farm.servers.open_socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+        for server in servers:
+            addresses = bytes.fromhex("02005e000001" + server.mac.replace(":", ""))
+            raw.sendto(addresses + b"\x88\xb5" + bytes(46), (farm.port_ends[server.port], 0))  # IEEE 802, experimental.
+
+
 def _refreshing(every: str, **interface: object) -> dict[str, object]:
     return {"interfaces": [{"name": BRIDGE, **interface}], "learning": {"refresh": every}}
 
@@ -94,6 +102,47 @@ def test_host_that_answers_elsewhere_stays_as_long_as_it_is_heard(farm: Farm, ze
 
     assert not zebra.withdrawn(mark)
     settle(zebra, set(), deadline=2 + 6 + 6 + 1)
+
+
+def test_host_that_only_sends_here_stays_and_is_named(farm: Farm, zebra: FakeZebra) -> None:
+    """A bond that answers everything by the other leaf: its frames on this one are all that shows it."""
+    servers = farm.make_hosts(4)
+    farm.learn(servers)
+    planed = farm.start_planed(_refreshing("8s"))
+    settle(zebra, prefixes_of(servers))
+    planed.wait_log(READY, 5)
+    mark = zebra.mark()
+    farm.kill(servers)  # That is: nobody answers here.
+
+    states = set()
+    for _ in range(60):
+        _send_data(farm, servers)
+        time.sleep(0.5)
+        states |= {entry["state"][0] for entry in farm.leaf.neighbors(BRIDGE).values()}
+
+    assert not zebra.withdrawn(mark)
+    assert "FAILED" not in states, "nothing sent to them may wait for an answer"
+    for server in servers:
+        planed.wait_log(f"host.mute .*address={server.v4} ", 0)
+    settle(zebra, set(), deadline=8 + 4 + 1)
+
+
+def test_kernel_asks_as_often_as_configured(farm: Farm) -> None:
+    config = _refreshing("5s") | {"learning": {"refresh": "5s", "probe_interval": "200ms", "probe_attempts": 2}}
+    names = [f"net.ipv{v}.neigh.{BRIDGE}.{name}" for v in (4, 6) for name in ("ucast_solicit", "mcast_resolicit")]
+    times = [f"net.ipv{v}.neigh.{BRIDGE}.retrans_time_ms" for v in (4, 6)]
+    before = {name: _sysctl(farm, name) for name in names + times}
+
+    planed = farm.start_planed(config | {"on_exit": "withdraw"})
+
+    wait_until(lambda: {_sysctl(farm, name) for name in names} == {"2"}, 5)
+    wait_until(lambda: {_sysctl(farm, name) for name in times} == {"200"}, 5)
+    planed.stop()
+    assert {name: _sysctl(farm, name) for name in names + times} == before
+
+
+def _sysctl(farm: Farm, name: str) -> str:
+    return farm.leaf.run(["sysctl", "-n", name]).stdout.strip()
 
 
 def test_host_heard_on_a_port_that_came_back_is_a_route_at_once(farm: Farm, zebra: FakeZebra) -> None:

@@ -21,7 +21,9 @@ const HostView kHost{.key = {.link = IfIndex{3}, .address = test::ip("10.0.0.5")
                      .origin = HostOrigin::Kernel,
                      .reason = Reason::PortDown,
                      .since = TimePoint{1500ms},
-                     .last_seen = TimePoint{2us}};
+                     .answers = Answers::Data,
+                     .last_seen = TimePoint{2us},
+                     .last_heard = TimePoint{2us}};
 
 TEST(Translate, Host) {
     v1::Host message;
@@ -33,7 +35,8 @@ TEST(Translate, Host) {
                   test::mac(5).to_string() +
                   "\" port: \"swp1\" state: \"STALE\" origin: \"kernel\" reason: \"port_down\" "
                   "since { seconds: 1000000001 nanos: 500000000 } "
-                  "last_seen { seconds: 1000000000 nanos: 2000 }");
+                  "last_seen { seconds: 1000000000 nanos: 2000 } answers: \"data\" "
+                  "last_heard { seconds: 1000000000 nanos: 2000 }");
 }
 
 TEST(Translate, HostOfWhichLittleIsKnown) {

@@ -127,8 +127,7 @@ TEST(EngineLearn, WritesOnceForManyFrames) {
 TEST(EngineLearn, BelievesNoHostThatCannotBeOneHere) {
     RailLeaf leaf;
     const std::vector<Input> frames{
-        heard("10.0.0.1", mac(6)),                   // The gateway's address.
-        heard("fd00:0:0:1::1", mac(6)),              // The same.
+        heard("10.0.0.1", link_mac(kBr0)),           // The gateway, as another leaf has it too.
         heard("10.0.0.0", mac(6)),                   // The subnet's own.
         heard("10.0.255.255", mac(6)),               // Its broadcast address.
         heard("192.0.2.5", mac(6)),                  // Of no subnet here.
@@ -161,7 +160,7 @@ TEST(EngineLearn, GivesTheKernelTimeToLearnAnotherMacItself) {
 
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), stale(mac(9))));
 
-    EXPECT_THAT(writes_of(leaf.run_for(10s)),
+    EXPECT_THAT(writes_of(leaf.run_for(1s)),
                 testing::Each(testing::Field(&WriteNeighbor::state, Nud::Probe)));
 }
 
@@ -386,7 +385,7 @@ TEST(EngineLearn, FollowsAShorterRefreshAtOnce) {
 TEST(EngineLearn, KeepsAHostThatSpeaksWhileItDoesNotAnswer) {
     RailLeaf leaf;
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), in_state(Nud::Probe, mac(5))));
-    leaf.now += 5s;
+    leaf.now += 3s;
     (void)leaf.feed(heard("10.0.0.5", mac(5)));
     leaf.now += 1s;
 
@@ -394,20 +393,167 @@ TEST(EngineLearn, KeepsAHostThatSpeaksWhileItDoesNotAnswer) {
 
     EXPECT_THAT(routes_of(outputs), IsEmpty());
     EXPECT_EQ(leaf.engine.learning().mute, 1U);
-    const auto writes = writes_of(leaf.run_for(limits::kCollectedGrace));
+    const auto writes = writes_of(outputs);
     ASSERT_THAT(writes, SizeIs(1));
     EXPECT_EQ(writes.at(0).mac, mac(5));
+    EXPECT_EQ(writes.at(0).state, Nud::Stale);
 }
 
-TEST(EngineLearn, LetsGoOfAHostThatWasHeardBeforeItWasAsked) {
+TEST(EngineLearn, LetsGoOfAHostThatWasHeardLongAgo) {
     RailLeaf leaf;
     (void)leaf.feed(heard("10.0.0.5", mac(5)));
-    leaf.now += 1s;
+    leaf.now += 16s;
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), in_state(Nud::Probe, mac(5))));
-    leaf.now += 3s;
+    leaf.now += 6s;
 
     EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()))),
                 ElementsAre(withdraws("10.0.0.5")));
+}
+
+// A host whose entry is being asked about, and which answers elsewhere.
+class Asked : public testing::Test {
+protected:
+    RailLeaf leaf;
+
+    void begins_to_ask(std::string_view address = "10.0.0.5") {
+        (void)leaf.feed(leaf.kernel.set(on_br0(address), in_state(Nud::Probe, mac(5))));
+    }
+    std::vector<Output> gives_up(std::string_view address = "10.0.0.5") {
+        return leaf.feed(leaf.kernel.set(on_br0(address), failed()));
+    }
+    const NeighborRecord& record(std::string_view address = "10.0.0.5") {
+        return *leaf.engine.neighbors().find(on_br0(address));
+    }
+};
+using EngineLearnAsked = Asked;
+
+TEST_F(EngineLearnAsked, KeepsAHostWhoseFramesTheBridgeSees) {
+    begins_to_ask();
+    leaf.now += 6s;
+    leaf.sent[mac(5)] = leaf.now - 10s;
+
+    const auto outputs = gives_up();
+
+    EXPECT_THAT(only<ReadForwarding>(outputs), SizeIs(1));
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    ASSERT_THAT(writes_of(outputs), SizeIs(1));
+    EXPECT_EQ(writes_of(outputs).at(0).state, Nud::Stale);
+    EXPECT_TRUE(record().mute);
+    EXPECT_EQ(record().sent, leaf.now - 10s);
+}
+
+TEST_F(EngineLearnAsked, LetsGoOfAHostThatTheBridgeHasNotSeenSince) {
+    begins_to_ask();
+    leaf.now += 6s;
+    leaf.sent[mac(5)] = leaf.now - 22s;
+
+    EXPECT_THAT(routes_of(gives_up()), ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST_F(EngineLearnAsked, LetsGoOfAHostThatTheBridgeDoesNotKnow) {
+    begins_to_ask();
+    leaf.now += 6s;
+
+    EXPECT_THAT(routes_of(gives_up()), ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST_F(EngineLearnAsked, ToldToTheKernelBeforeThatGivesItUp) {
+    begins_to_ask();
+    leaf.sent[mac(5)] = leaf.now + 4s;
+
+    const auto writes = writes_of(leaf.run_for(5s));
+
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).state, Nud::Stale);
+    EXPECT_FALSE(writes.at(0).ext_learned);  // It is the kernel's own entry still.
+}
+
+TEST_F(EngineLearnAsked, AsksNobodyAboutAHostThatAnswers) {
+    begins_to_ask();
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5))));
+
+    EXPECT_THAT(only<ReadForwarding>(leaf.run_for(6s)), IsEmpty());
+    EXPECT_FALSE(record().mute);
+}
+
+TEST_F(EngineLearnAsked, AnswersAgainAndIsMuteNoMore) {
+    begins_to_ask();
+    leaf.now += 6s;
+    leaf.sent[mac(5)] = leaf.now;
+    (void)gives_up();
+
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5))));
+
+    EXPECT_FALSE(record().mute);
+}
+
+// The bridge's word comes a moment later than the kernel's, and what has happened meanwhile counts.
+TEST_F(EngineLearnAsked, BelievesTheNewestNews) {
+    begins_to_ask();
+    leaf.now += 6s;
+    const auto question =
+        only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
+    ASSERT_THAT(question, SizeIs(1));
+
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5))));
+    const auto outputs = leaf.feed(ForwardingRead{.request = question.at(0).request});
+
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+}
+
+TEST_F(EngineLearnAsked, APortThatGoesDownMeanwhileWithdrawsAtOnce) {
+    begins_to_ask();
+    leaf.now += 6s;
+    const auto question =
+        only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
+    ASSERT_THAT(question, SizeIs(1));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(without_carrier(leaf.kernel.link(kSwp1))))),
+                ElementsAre(withdraws("10.0.0.5")));
+    const auto outputs =
+        leaf.feed(ForwardingRead{.request = question.at(0).request, .silent = 10ms});
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+}
+
+TEST_F(EngineLearnAsked, AsksAgainIfTheAnswerIsLost) {
+    begins_to_ask();
+    leaf.now += 6s;
+    const auto question =
+        only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
+    ASSERT_THAT(question, SizeIs(1));
+    leaf.sent[mac(5)] = leaf.now;
+
+    const auto outputs = leaf.feed(ForwardingRead{
+        .request = question.at(0).request, .error = Error{.code = Errc::Lost, .text = "lost"}});
+
+    EXPECT_THAT(only<ReadForwarding>(outputs), SizeIs(1));
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+}
+
+TEST_F(EngineLearnAsked, LetsGoOfAnAddressWhoseSiblingAnswersHere) {
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.6"), reachable(mac(5))));
+    leaf.now += 1s;
+    begins_to_ask();
+    leaf.now += 2s;
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.6"), in_state(Nud::Probe, mac(5))));
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.6"), reachable(mac(5))));
+    leaf.now += 4s;
+    leaf.sent[mac(5)] = leaf.now;
+
+    EXPECT_THAT(routes_of(gives_up()), ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST_F(EngineLearnAsked, AsksTheSiblingToo) {
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.6"), reachable(mac(5))));
+    leaf.now += 1s;
+    begins_to_ask();
+    leaf.answer_writes = false;
+
+    const auto writes = writes_of(leaf.run_for(5s));
+
+    ASSERT_THAT(writes, SizeIs(1));
+    EXPECT_EQ(writes.at(0).key, on_br0("10.0.0.6"));
+    EXPECT_EQ(writes.at(0).state, Nud::Probe);
 }
 
 }  // namespace

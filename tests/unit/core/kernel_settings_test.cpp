@@ -52,6 +52,7 @@ protected:
 
     ServedInterface served{
         .link = IfIndex{10}, .name = "br0", .up = true, .config = interface_config("br0")};
+    LearningConfig learning{};
     KernelSettings settings;
     std::map<std::string, std::uint32_t> kernel{{"ipv4.neigh.br0.proxy_delay", 800},
                                                 {"ipv4.neigh.br0.proxy_qlen", 64}};
@@ -60,13 +61,17 @@ protected:
 };
 
 TEST_F(KernelSettingsTest, SwitchProxyArpOnLast) {
-    settings.serve(served);
+    settings.serve(served, learning);
 
     EXPECT_THAT(ask(),
                 ElementsAre("ipv4.conf.br0.arp_accept=2",
                             "ipv6.conf.br0.accept_untracked_na=2",
+                            "ipv4.neigh.br0.ucast_solicit=3",
+                            "ipv6.neigh.br0.ucast_solicit=3",
                             "ipv4.neigh.br0.mcast_resolicit=3",
                             "ipv6.neigh.br0.mcast_resolicit=3",
+                            "ipv4.neigh.br0.retrans_time_ms=1000",
+                            "ipv6.neigh.br0.retrans_time_ms=1000",
                             "ipv4.neigh.br0.proxy_delay=0",
                             "ipv4.neigh.br0.proxy_qlen=65536",
                             "ipv4.conf.br0.proxy_arp=1"));
@@ -76,21 +81,25 @@ TEST_F(KernelSettingsTest, AcceptAnyoneWhereHostsMayLiveOutsideTheSubnets) {
     served.config.prefixes = {prefix("192.0.2.0/24")};
     served.config.proxy_arp = ProxyArp::Off;
 
-    settings.serve(served);
+    settings.serve(served, learning);
 
     EXPECT_THAT(ask(),
                 ElementsAre("ipv4.conf.br0.arp_accept=1",
                             "ipv6.conf.br0.accept_untracked_na=1",
+                            "ipv4.neigh.br0.ucast_solicit=3",
+                            "ipv6.neigh.br0.ucast_solicit=3",
                             "ipv4.neigh.br0.mcast_resolicit=3",
-                            "ipv6.neigh.br0.mcast_resolicit=3"));
+                            "ipv6.neigh.br0.mcast_resolicit=3",
+                            "ipv4.neigh.br0.retrans_time_ms=1000",
+                            "ipv6.neigh.br0.retrans_time_ms=1000"));
 }
 
 TEST_F(KernelSettingsTest, AreNotTouchedTwiceForTheSameService) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask_and_answer();
 
     served.up = false;
-    settings.serve(served);
+    settings.serve(served, learning);
 
     EXPECT_THAT(ask(), IsEmpty());
 }
@@ -98,7 +107,7 @@ TEST_F(KernelSettingsTest, AreNotTouchedTwiceForTheSameService) {
 TEST_F(KernelSettingsTest, AreUndoneInReverseToWhatWasFound) {
     kernel["ipv4.conf.br0.arp_accept"] = 1;
     const auto before = kernel;
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask_and_answer();
 
     settings.unserve(served.link);
@@ -107,8 +116,12 @@ TEST_F(KernelSettingsTest, AreUndoneInReverseToWhatWasFound) {
                 ElementsAre("ipv4.conf.br0.proxy_arp=0",
                             "ipv4.neigh.br0.proxy_qlen=64",
                             "ipv4.neigh.br0.proxy_delay=800",
+                            "ipv6.neigh.br0.retrans_time_ms=0",
+                            "ipv4.neigh.br0.retrans_time_ms=0",
                             "ipv6.neigh.br0.mcast_resolicit=0",
                             "ipv4.neigh.br0.mcast_resolicit=0",
+                            "ipv6.neigh.br0.ucast_solicit=0",
+                            "ipv4.neigh.br0.ucast_solicit=0",
                             "ipv6.conf.br0.accept_untracked_na=0",
                             "ipv4.conf.br0.arp_accept=1"));
     for (const auto& [name, value] : before) {
@@ -118,7 +131,7 @@ TEST_F(KernelSettingsTest, AreUndoneInReverseToWhatWasFound) {
 
 TEST_F(KernelSettingsTest, LeaveAloneWhatWasAsWantedBeforeUs) {
     kernel["ipv4.conf.br0.proxy_arp"] = 1;
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask_and_answer();
 
     settings.unserve(served.link);
@@ -127,12 +140,12 @@ TEST_F(KernelSettingsTest, LeaveAloneWhatWasAsWantedBeforeUs) {
 }
 
 TEST_F(KernelSettingsTest, AreAskedForAgainByAnAuditWhichIsNoOrigin) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask_and_answer();
     kernel["ipv4.neigh.br0.proxy_delay"] = 500;  // Somebody else.
 
     settings.audit();
-    EXPECT_EQ(ask_and_answer().size(), 7U);
+    EXPECT_EQ(ask_and_answer().size(), 11U);
     EXPECT_EQ(kernel["ipv4.neigh.br0.proxy_delay"], 0U);
     settings.unserve(served.link);
     (void)ask_and_answer();
@@ -141,11 +154,11 @@ TEST_F(KernelSettingsTest, AreAskedForAgainByAnAuditWhichIsNoOrigin) {
 }
 
 TEST_F(KernelSettingsTest, FollowAChangeOfTheConfiguration) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask_and_answer();
 
     served.config.proxy_arp = ProxyArp::Off;
-    settings.serve(served);
+    settings.serve(served, learning);
     EXPECT_THAT(ask_and_answer(),
                 ElementsAre("ipv4.conf.br0.proxy_arp=0",
                             "ipv4.neigh.br0.proxy_qlen=64",
@@ -153,7 +166,7 @@ TEST_F(KernelSettingsTest, FollowAChangeOfTheConfiguration) {
 
     served.config.proxy_arp = ProxyArp::Routed;
     served.config.prefixes = {prefix("192.0.2.0/24")};
-    settings.serve(served);
+    settings.serve(served, learning);
     EXPECT_THAT(ask_and_answer(),
                 ElementsAre("ipv4.conf.br0.arp_accept=1",
                             "ipv6.conf.br0.accept_untracked_na=1",
@@ -165,8 +178,25 @@ TEST_F(KernelSettingsTest, FollowAChangeOfTheConfiguration) {
     EXPECT_EQ(kernel["ipv4.conf.br0.arp_accept"], 0U);
 }
 
+TEST_F(KernelSettingsTest, AskAsOftenAndAsFarApartAsConfigured) {
+    settings.serve(served, learning);
+    (void)ask_and_answer();
+
+    learning.probe_attempts = 2;
+    learning.probe_interval = 250ms;
+    settings.serve(served, learning);
+
+    EXPECT_THAT(ask_and_answer(),
+                ElementsAre("ipv4.neigh.br0.ucast_solicit=2",
+                            "ipv6.neigh.br0.ucast_solicit=2",
+                            "ipv4.neigh.br0.mcast_resolicit=2",
+                            "ipv6.neigh.br0.mcast_resolicit=2",
+                            "ipv4.neigh.br0.retrans_time_ms=250",
+                            "ipv6.neigh.br0.retrans_time_ms=250"));
+}
+
 TEST_F(KernelSettingsTest, AreForgottenWithTheirLink) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask();
     settings.audit();
 
@@ -179,7 +209,7 @@ TEST_F(KernelSettingsTest, AreForgottenWithTheirLink) {
 }
 
 TEST_F(KernelSettingsTest, AreUndoneAlsoWhereTheAnswerCameAfterTheEndOfService) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask();
     settings.unserve(served.link);
     EXPECT_THAT(ask(), IsEmpty());
@@ -192,7 +222,7 @@ TEST_F(KernelSettingsTest, AreUndoneAlsoWhereTheAnswerCameAfterTheEndOfService) 
 }
 
 TEST_F(KernelSettingsTest, TellTheOutcomeByTheNameThatSysctlPrints) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask();
 
     const Error refused{.code = Errc::System, .text = "no such file", .system_errno = 2};
@@ -206,7 +236,7 @@ TEST_F(KernelSettingsTest, TellTheOutcomeByTheNameThatSysctlPrints) {
 }
 
 TEST_F(KernelSettingsTest, DoNotUndoWhatTheKernelRefused) {
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask();
     for (const ApplySetting& apply : std::exchange(asked, {})) {
         (void)settings.answered({.request = apply.request, .error = Error{.text = "refused"}});
