@@ -48,10 +48,19 @@ struct NodeConfig {
     bool operator==(const NodeConfig&) const = default;
 };
 
+// The same address claimed by more than one MAC.
+struct DuplicatesConfig {
+    std::uint32_t max_moves = 5;  // Within the window; 0: off.
+    Duration window = 180s;
+    Duration freeze = 180s;
+    bool operator==(const DuplicatesConfig&) const = default;
+};
+
 struct LearningConfig {
     Duration refresh = 30s;
     Duration probe_interval = 1s;
     std::uint32_t probe_attempts = 3;
+    DuplicatesConfig duplicates{};
     bool operator==(const LearningConfig&) const = default;
 };
 

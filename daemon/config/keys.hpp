@@ -128,12 +128,23 @@ struct Keys<NodeConfig> {
 };
 
 template <>
+struct Keys<DuplicatesConfig> {
+    template <class Visit>
+    static void each(Visit&& visit) {
+        visit("max_moves", &DuplicatesConfig::max_moves, Whole{.min = 0, .max = 1000});
+        visit("window", &DuplicatesConfig::window, Span{.min = 1s, .max = 24h});
+        visit("freeze", &DuplicatesConfig::freeze, Span{.min = 1s, .max = 24h});
+    }
+};
+
+template <>
 struct Keys<LearningConfig> {
     template <class Visit>
     static void each(Visit&& visit) {
         visit("refresh", &LearningConfig::refresh, Span{.min = 1s, .max = 24h});
         visit("probe_interval", &LearningConfig::probe_interval, Span{.min = 10ms, .max = 1min});
         visit("probe_attempts", &LearningConfig::probe_attempts, Whole{.min = 1, .max = 100});
+        visit("duplicates", &LearningConfig::duplicates, Part{});
     }
 };
 

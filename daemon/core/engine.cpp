@@ -127,6 +127,9 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
             mark_mac_dirty(key);
         }
     }
+    if (change->structure || change->appeared) {
+        mark_statics_dirty(seen.link.name);
+    }
     if (change->structure || change->carrier) {
         served_dirty_ = true;
         isolation_dirty_ = true;
@@ -150,6 +153,7 @@ void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint 
     if (change.flapped && served_.find(link.index) != nullptr) {
         flapped_.insert(link.index);
     }
+    mark_statics_dirty(link.name);
     for (const FdbKey& key : up ? fdb_.port_up(link.index) : fdb_.distrust(link.index)) {
         mark_mac_dirty(key);
     }
@@ -177,6 +181,7 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
         remove_neighbor(key);
     }
     mark_mac_dirty(link->mac);
+    mark_statics_dirty(link->name);
     settings_.forget(gone.link);
     link_retries_.erase(gone.link);
     recover(fmt::format("port {}", link->name));
@@ -214,16 +219,17 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
     if (!puts_off(seen, now)) {
         take_over(seen, now);
     }
+}
+
+void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     const NeighborTable::Change change = neighbors_.see(seen, now);
     NeighborRecord* record = change.record;
     if (record == nullptr) {
         return;
     }
-}
-
-void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     const Neighbor& old = change.before;
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
+        note_move(seen.key, old.mac, seen.neighbor.mac);
         release_mac(seen.key.link, old.mac);
         record->probed = false;
     }
@@ -270,13 +276,13 @@ void Engine::on(const NeighborGone& gone, TimePoint now) {
     neighbors_.note_deleted(gone.key);
     const bool by_us = is_our_deletion(gone.key);
     deletions_.erase(gone.key);
+    doubts_.erase(gone.key);
     NeighborRecord* record = neighbors_.find(gone.key);
     if (record == nullptr) {
         return;
     }
     if (by_us) {
         neighbor_lost(gone.key, now);
-    doubts_.erase(gone.key);
         return;
     }
     if (!was_alive(gone.last) || record->neighbor.mac != gone.last.mac) {
@@ -309,13 +315,13 @@ void Engine::remove_neighbor(const NeighborKey& key) {
     }
     note_changed(key);
     probes_.remove(key);
+    doubts_.erase(key);
     if (!record->neighbor.mac.is_zero()) {
         release_mac(key.link, record->neighbor.mac);
     }
     if (record->claim) {
         decide_route(route_key(*record->claim, key.address));
     }
-    doubts_.erase(key);
 }
 
 // A host has answered. If its forwarding entry stands, the answer came in by that port: the bridge
@@ -401,7 +407,12 @@ void Engine::on(const DumpFinished& finished, TimePoint now) {
                 mark_all_dirty();
             }
             break;
-        case DumpKind::Neighbors: sweep_neighbors(conclusive, now); break;
+        case DumpKind::Neighbors:
+            sweep_neighbors(conclusive, now);
+            for (const auto& [key, host] : statics_) {
+                pins_.push_back(key);
+            }
+            break;
         case DumpKind::Fdb: fdb_.dump_finish(conclusive); break;
     }
     if (!finished.complete) {

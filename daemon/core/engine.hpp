@@ -20,6 +20,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "config/config.hpp"
+#include "core/conflicts.hpp"
 #include "core/dump_schedule.hpp"
 #include "core/eligibility.hpp"
 #include "core/fdb_table.hpp"
@@ -64,12 +65,14 @@ public:
 
     /// Since the start.
     struct Learning {
-        std::uint64_t heard = 0;       // Frames that named a host.
-        std::uint64_t written = 0;     // Neighbours written to the kernel for them.
-        std::uint64_t ignored = 0;     // Frames whose host may not be one here.
-        std::uint64_t over_limit = 0;  // Hosts for which there was no room.
-        std::uint64_t refreshed = 0;   // Hosts asked because they were due.
-        std::uint64_t mute = 0;  // Times that a host did not answer the kernel, but was heard.
+        std::uint64_t heard = 0;           // Frames that named a host.
+        std::uint64_t written = 0;         // Neighbours written to the kernel for them.
+        std::uint64_t ignored = 0;         // Frames whose host may not be one here.
+        std::uint64_t over_limit = 0;      // Hosts for which there was no room.
+        std::uint64_t refreshed = 0;       // Hosts asked because they were due.
+        std::uint64_t claims_refused = 0;  // Frames that claim what is ours, static or frozen.
+        std::uint64_t frozen = 0;          // Times that an address was frozen to its first MAC.
+        std::uint64_t mute = 0;  // Times that a host did not answer, but lived by other evidence.
         bool operator==(const Learning&) const = default;
     };
     [[nodiscard]] const Learning& learning() const { return learning_; }
@@ -102,6 +105,10 @@ public:
     [[nodiscard]] const LinkTable& links() const { return links_; }
     [[nodiscard]] const Config& config() const { return *config_; }
     [[nodiscard]] PortFacts port_of(const NeighborKey& key) const;
+    [[nodiscard]] bool is_static(const NeighborKey& key) const { return statics_.contains(key); }
+    [[nodiscard]] const Conflicts::Freeze* frozen(const NeighborKey& key) const {
+        return conflicts_.frozen(key);
+    }
     /// Every table has been read once, and all that is known has been judged.
     [[nodiscard]] bool has_planned() const { return facts_whole_ && dirty_.empty(); }
 
@@ -148,6 +155,7 @@ private:
     void on(const ZapiUp& up, TimePoint now);
     void on(const ZapiLost& lost, TimePoint now);
     void on(const KernelAnswered& answered, TimePoint now);
+    void on(const ForwardingRead& read, TimePoint now);
     void on(const PortRemembered& remembered, TimePoint now);
     void on(const ShutRemembered& remembered, TimePoint now);
     void on(const BgpPeersSeen& seen, TimePoint now);
@@ -155,7 +163,6 @@ private:
     void on(const MirrorSeen& seen, TimePoint now);
     void on(const ApiSeen& seen, TimePoint now);
     void on(const ConfigChanged& changed, TimePoint now);
-    void on(const ForwardingRead& read, TimePoint now);
     void on(const StopRequested& requested, TimePoint now);
 
     void fetch_ahead(std::span<const Input> inputs) const;
@@ -170,6 +177,7 @@ private:
     void mark_link_dirty(IfIndex link);
     void mark_all_dirty();
     void port_changed(const Link& link, const LinkChange& change, TimePoint now);
+    void take_over(const NeighborSeen& seen, TimePoint now);
     void sweep_neighbors(bool conclusive, TimePoint now);
     void neighbor_lost(const NeighborKey& key, TimePoint now);
     [[nodiscard]] bool keeps_host_away(const NeighborRecord& record) const;
@@ -177,7 +185,6 @@ private:
     bool note_link_answer(const KernelAnswered& answered, TimePoint now);
     void remove_neighbor(const NeighborKey& key);
     void release_mac(IfIndex link, const MacAddress& mac);
-    void take_over(const NeighborSeen& seen, TimePoint now);
     void confirm_port(IfIndex link, const MacAddress& mac);
 
     // Dirty keys to wishes (engine_plan.cpp).
@@ -225,6 +232,21 @@ private:
     [[nodiscard]] bool sibling_answers(const NeighborRecord& record) const;
     void keep_mute(NeighborRecord& record, bool in_kernel, TimePoint now);
     void update_listening();
+
+    // Static hosts, addresses that two claim, alarms on single hosts (engine_hosts.cpp).
+    void update_statics();
+    void mark_statics_dirty(std::string_view port);
+    [[nodiscard]] std::optional<PortFacts> static_port(const NeighborKey& key,
+                                                       const ServedInterface& served) const;
+    [[nodiscard]] std::optional<MacAddress> pinned_mac(const NeighborKey& key) const;
+    void check_pin(const NeighborRecord& record, TimePoint now);
+    void run_pins(TimePoint now);
+    void run_thaws(TimePoint now);
+    void note_move(const NeighborKey& key, const MacAddress& from, const MacAddress& to);
+    void refuse_claim(const HostHeard& heard, const ServedInterface& served, Reason reason);
+    [[nodiscard]] std::string place_of(const ServedInterface& served, const MacAddress& mac) const;
+    void raise(const std::string& id, std::string text, TimePoint now);
+    void run_alarms(TimePoint now);
 
     // Time to outputs (engine_plan.cpp).
     void run_probes(TimePoint now);
@@ -286,7 +308,16 @@ private:
     RefreshQueue refreshes_;
     // Heard, and not what the kernel has: to be written then, if it still has not.
     absl::btree_set<std::pair<TimePoint, NeighborKey>> heard_;
-    absl::flat_hash_map<NeighborKey, HeardHost> heard_hosts_;
+    absl::flat_hash_map<NeighborKey, MacAddress> heard_hosts_;
+    std::deque<std::pair<TimePoint, NeighborKey>> asked_;  // By the kernel; when to look, in order.
+    absl::btree_map<NeighborKey, Doubt> doubts_;
+    absl::btree_map<std::uint64_t, NeighborKey> forwarding_reads_;
+    absl::btree_map<NeighborKey, StaticHost> statics_;  // Of all served interfaces.
+    std::vector<NeighborKey> pins_;                     // To be checked against the kernel.
+    TimePoint next_resolve_{};                          // Static hosts without a MAC.
+    Conflicts conflicts_;
+    absl::btree_map<std::string, TimePoint> alarms_;  // Names in degraded_, and when they end.
+    std::vector<NeighborKey> revivals_;               // To be written to the kernel as living.
     absl::btree_set<IfIndex> raised_;  // Came up in this turn: what was heard there may be older.
     std::vector<IfIndex> listening_;   // What the shell was asked to listen on, in order.
     Learning learning_;

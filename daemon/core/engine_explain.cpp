@@ -180,6 +180,15 @@ Explanation EngineView::explain_neighbor(const NeighborRecord& record) const {
         chain.push_back(
             {.stage = "port", .text = port_text(port, record.neighbor.mac, link_name(shown))});
     }
+    if (const Conflicts::Freeze* freeze = engine_.frozen(record.key); freeze != nullptr) {
+        chain.push_back({.stage = "conflict",
+                         .text = fmt::format("claimed by {} too: kept with {} for a while",
+                                             freeze->other.to_string(),
+                                             freeze->owner.to_string())});
+    }
+    if (record.mute) {
+        chain.push_back({.at = record.proven(), .stage = "evidence", .text = mute_text(record)});
+    }
     if (record.judged == TimePoint{}) {
         const bool waits = served != nullptr;
         explanation.reason = waits ? std::string_view("not_judged") : word(Reason::NotServed);

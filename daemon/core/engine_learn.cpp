@@ -173,6 +173,10 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
         confirm_heard_port(served, heard.mac, heard.link);
         return;
     }
+    if (const auto pinned = pinned_mac(key); pinned && *pinned != heard.mac) {
+        refuse_claim(heard, served, Reason::Eligible);
+        return;
+    }
     if (heard.claim == Claim::Confirms || (alive && heard.claim == Claim::Creates)) {
         return;
     }
@@ -188,6 +192,10 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
                                  .bgp_peer = false});
     const bool fixed = record != nullptr && (record->neighbor.state == Nud::Permanent ||
                                              record->neighbor.state == Nud::NoArp);
+    if (reason == Reason::OwnAddress && !links_.owns_mac(heard.mac)) {
+        refuse_claim(heard, served, reason);
+        return;
+    }
     if (reason != Reason::Eligible || fixed) {
         ++learning_.ignored;
         return;

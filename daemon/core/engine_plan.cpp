@@ -41,6 +41,11 @@ void Engine::settle(TimePoint now) {
     run_routes(now);
     run_refresh(now);
     run_heard(now);
+    run_asked(now);
+    run_revivals();
+    run_thaws(now);
+    run_pins(now);
+    run_alarms(now);
     run_probes(now);
     run_link_reads(now);
     run_link_retries(now);
@@ -66,14 +71,15 @@ void Engine::update_served(TimePoint /*now*/) {
         }
     }
     update_listening();
+    update_statics();
     for (const auto& [link, served] : served_.all()) {
+        settings_.serve(served, config_->learning);
         if (sink_.is_up() && announced_vrfs_.insert(served.vrf).second &&
             served.vrf != VrfId::Default) {
             outputs_.emplace_back(AnnounceVrf{.vrf = served.vrf});
         }
     }
 }
-        settings_.serve(served, config_->learning);
 
 void Engine::update_isolation(TimePoint /*now*/) {
     isolation_dirty_ = false;
@@ -173,7 +179,10 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     record->dirty = false;
     note_changed(key);
-    const Whereabouts where = whereabouts_of(key.link, record->neighbor.mac);
+    Whereabouts where = whereabouts_of(key.link, record->neighbor.mac);
+    if (!statics_.empty() && where.served != nullptr) {
+        where.port = static_port(key, *where.served).value_or(where.port);
+    }
     const Reason reason = judge_neighbor(key, *record, where.served, where.port);
     if (reason != record->reason) {
         record->reason = reason;
@@ -212,6 +221,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
         probes_.remove(key);
     }
     probe_if_in_doubt(key, *record, where, now);
+    check_pin(*record, now);
 }
 
 // Among the links on which an address is eligible, the one where it appeared last: a host that
@@ -221,7 +231,6 @@ void Engine::decide_route(const RouteKey& key) {
     neighbors_.for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
         const bool later = best == nullptr || record.claimed_at > best->claimed_at;
         if (record.claim == key.vrf && later) {
-    check_pin(*record, now);
             best = &record;
         }
     });
@@ -274,7 +283,13 @@ PortFacts Engine::port_of(const ServedInterface& served, const PortBinding* bind
 
 PortFacts Engine::port_of(const NeighborKey& key) const {
     const NeighborRecord* record = neighbors_.find(key);
-    return record == nullptr ? PortFacts{} : port_of(key.link, record->neighbor.mac);
+    if (record == nullptr) {
+        return {};
+    }
+    const ServedInterface* served = served_.find(key.link);
+    const PortFacts known = port_of(key.link, record->neighbor.mac);
+    return statics_.empty() || served == nullptr ? known
+                                                 : static_port(key, *served).value_or(known);
 }
 
 Reason Engine::judge_neighbor(const NeighborKey& key,
@@ -507,11 +522,24 @@ std::optional<TimePoint> Engine::wake_at() {
     sooner(dumps_.wake_at());
     if (facts_whole_) {
         sooner(refreshes_.wake_at());
+        if (!asked_.empty()) {
+            sooner(asked_.front().first);
+        }
+        if (next_resolve_ != TimePoint{}) {
+            sooner(next_resolve_);
+        }
+        sooner(conflicts_.wake_at());
+    }
+    for (const auto& [id, end] : alarms_) {
+        sooner(end);
     }
     if (knows_neighbors()) {
         sooner(probes_.wake_at());
         if (!heard_.empty()) {
             sooner(heard_.begin()->first);
+        }
+        if (!revivals_.empty() || !pins_.empty()) {
+            sooner(now_);
         }
     }
     if (link_reads_until_) {

@@ -18,7 +18,14 @@ struct Wanted {
     std::uint32_t value = 0;
 };
 
-std::vector<Wanted> wanted_for(const ServedInterface& served) {
+std::vector<Wanted> wanted_for(const ServedInterface& served, const LearningConfig& learning) {
+    using std::chrono::duration_cast;
+    using std::chrono::milliseconds;
+    const auto interval =
+        static_cast<std::uint32_t>(duration_cast<milliseconds>(learning.probe_interval).count());
+    // Unicast requests, and then as many broadcast ones before the kernel says FAILED: some
+    // switches drop or trap unicast ARP.
+    const std::uint32_t tries = learning.probe_attempts;
     // 2 = only from senders inside the interface's own subnets; with prefixes of the configuration
     // the hosts may be elsewhere, so 1 = any, and eligibility judges.
     const std::uint32_t accept = served.config.prefixes.empty() ? 2 : 1;
@@ -52,6 +59,10 @@ std::string setting_name(Setting setting, std::string_view interface) {
             return fmt::format("ipv4.neigh.{}.mcast_resolicit", interface);
         case Setting::McastResolicit6:
             return fmt::format("ipv6.neigh.{}.mcast_resolicit", interface);
+        case Setting::UcastSolicit4: return fmt::format("ipv4.neigh.{}.ucast_solicit", interface);
+        case Setting::UcastSolicit6: return fmt::format("ipv6.neigh.{}.ucast_solicit", interface);
+        case Setting::RetransTime4: return fmt::format("ipv4.neigh.{}.retrans_time_ms", interface);
+        case Setting::RetransTime6: return fmt::format("ipv6.neigh.{}.retrans_time_ms", interface);
         case Setting::ProxyDelay4: return fmt::format("ipv4.neigh.{}.proxy_delay", interface);
         case Setting::ProxyQlen4: return fmt::format("ipv4.neigh.{}.proxy_qlen", interface);
     }
@@ -59,10 +70,6 @@ std::string setting_name(Setting setting, std::string_view interface) {
 }
 
 void KernelSettings::serve(const ServedInterface& served, const LearningConfig& learning) {
-        case Setting::UcastSolicit4: return fmt::format("ipv4.neigh.{}.ucast_solicit", interface);
-        case Setting::UcastSolicit6: return fmt::format("ipv6.neigh.{}.ucast_solicit", interface);
-        case Setting::RetransTime4: return fmt::format("ipv4.neigh.{}.retrans_time_ms", interface);
-        case Setting::RetransTime6: return fmt::format("ipv6.neigh.{}.retrans_time_ms", interface);
     Interface& interface = interfaces_[served.link];
     interface.name = served.name;
     const std::vector<Wanted> wanted = wanted_for(served, learning);

@@ -61,9 +61,15 @@ inline constexpr std::size_t kHeardMax = 4'096;
 inline constexpr std::size_t kHeardPerTurnMax = 256;
 // Addresses that frames may give to one MAC: a server has a few, one that invents them has more.
 inline constexpr std::size_t kAddressesPerMacMax = 256;
-// A host that does not answer the kernel's requests, six in six seconds, but was heard in this
-// time: its answers go elsewhere.
-inline constexpr Duration kMuteWindow = 5s;
+// A host that does not answer is believed to live for so long after anything that was heard of it;
+// with the default refresh this is when it would be asked anyway.
+inline constexpr Duration kEvidenceMax = 21s;
+
+// Addresses that have changed their MAC lately: more are not watched.
+inline constexpr std::size_t kConflictsMax = 1'024;
+// Alarms on single hosts: each ends when its cause was not seen for so long.
+inline constexpr std::size_t kHostAlarmsMax = 64;
+inline constexpr Duration kHostAlarm = 180s;
 
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;

@@ -64,6 +64,9 @@ struct WriteNeighbor {
     Nud state = Nud::Probe;
     bool ext_learned = false;
     bool only_new = false;  // Refused with EEXIST where the kernel has an entry.
+    /// NTF_USE, without a MAC and state: the kernel asks who has the address, as if it had
+    /// something to send there.
+    bool resolve = false;
     bool operator==(const WriteNeighbor&) const = default;
 };
 /// Listen to ARP, NS and NA on exactly these from now on. Answered by HostHeard, and by Listening
@@ -78,15 +81,15 @@ struct Listen {
     std::vector<Place> places{};
     bool operator==(const Listen&) const = default;
 };
-/// Remove an entry that we wrote: FAILED ones marked externally learned are never collected.
-struct DeleteNeighbor {
-    std::uint64_t request = 0;
 /// Ask the bridge when it last heard this MAC. Answered by ForwardingRead.
 struct ReadForwarding {
     std::uint64_t request = 0;
     FdbKey key{};
     bool operator==(const ReadForwarding&) const = default;
 };
+/// Remove an entry that we wrote: FAILED ones marked externally learned are never collected.
+struct DeleteNeighbor {
+    std::uint64_t request = 0;
     NeighborKey key{};
     bool operator==(const DeleteNeighbor&) const = default;
 };
@@ -99,25 +102,25 @@ enum class Setting : std::uint8_t {
     AcceptUntrackedNa,  // ipv6/conf/IF/accept_untracked_na
     McastResolicit4,    // ipv4/neigh/IF/mcast_resolicit
     McastResolicit6,    // ipv6/neigh/IF/mcast_resolicit
-    ProxyDelay4,        // ipv4/neigh/IF/proxy_delay, milliseconds
-    ProxyQlen4,         // ipv4/neigh/IF/proxy_qlen, packets
-};
     UcastSolicit4,      // ipv4/neigh/IF/ucast_solicit
     UcastSolicit6,      // ipv6/neigh/IF/ucast_solicit
     RetransTime4,       // ipv4/neigh/IF/retrans_time_ms
     RetransTime6,       // ipv6/neigh/IF/retrans_time_ms
+    ProxyDelay4,        // ipv4/neigh/IF/proxy_delay, milliseconds
+    ProxyQlen4,         // ipv4/neigh/IF/proxy_qlen, packets
+};
 inline constexpr std::array kSettings{Setting::ArpAccept,
                                       Setting::ProxyArp,
                                       Setting::AcceptUntrackedNa,
                                       Setting::McastResolicit4,
                                       Setting::McastResolicit6,
-                                      Setting::ProxyDelay4,
-                                      Setting::ProxyQlen4};
-struct ApplySetting {
                                       Setting::UcastSolicit4,
                                       Setting::UcastSolicit6,
                                       Setting::RetransTime4,
                                       Setting::RetransTime6,
+                                      Setting::ProxyDelay4,
+                                      Setting::ProxyQlen4};
+struct ApplySetting {
     std::uint64_t request = 0;  // Comes back in KernelAnswered.
     IfIndex link{};
     std::string name{};  // The interface's, for /proc paths and messages.
@@ -171,10 +174,10 @@ using Output = std::variant<StartDump,
                             Listen,
                             WriteNeighbor,
                             DeleteNeighbor,
+                            ReadForwarding,
                             ApplySetting,
                             SetLinkUp,
                             RememberPort,
-                            ReadForwarding,
                             RememberShut,
                             Finish,
                             Say>;

@@ -49,34 +49,50 @@ public:
         std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
     }
 
-    /// After the last proof, somewhere in the window in which a host has to give the next: late
-    /// enough to be cheap, early enough that one that does not answer is gone in time. Spread, and
-    /// the same in every run.
-    TimePoint next(TimePoint proof, Duration refresh) {
-        return proof + refresh / 100 * (kEarliest + static_cast<int>(spread(kLatest - kEarliest)));
+    /// How long after its last proof a host is asked for the next.
+    struct Window {
+        Duration earliest{};
+        Duration latest{};
+    };
+    /// How long the kernel asks before it gives a host up: so many unicast requests and as many
+    /// broadcast ones, `probe_interval` apart (net/core/neighbour.c).
+    static Duration asking(const LearningConfig& learning) {
+        return 2 * learning.probe_attempts * learning.probe_interval;
+    }
+    /// Late enough to be cheap; early enough that one that does not answer is gone within `refresh`
+    /// and `probe_attempts` + 1 intervals after its last proof, where `refresh` leaves room for
+    /// that.
+    static Window window(const LearningConfig& learning) {
+        const Duration tries = (learning.probe_attempts + 1) * learning.probe_interval;
+        const Duration refresh = learning.refresh;
+        const Duration slack = refresh / 20;
+        const Duration room = refresh + tries - asking(learning) - slack;
+        const Duration latest = std::clamp(room, refresh / 2, refresh / 100 * 85);
+        return {.earliest = latest - refresh / 100 * 15, .latest = latest};
+    }
+
+    /// Somewhere in the window. Spread, and the same in every run.
+    TimePoint next(TimePoint proof, Window window) {
+        return proof + window.earliest + (window.latest - window.earliest) / kSteps * spread();
     }
     /// For one whose last proof nobody knows.
-    TimePoint first(TimePoint now, Duration refresh) {
-        return now + refresh / 1000 * static_cast<int>(spread(10 * kLatest));
+    TimePoint first(TimePoint now, Window window) {
+        return now + window.latest / kSteps * spread();
     }
     /// Proven so lately that it need not be asked.
-    static bool is_fresh(TimePoint proof, TimePoint now, Duration refresh) {
-        return proof + refresh / 100 * kEarliest > now;
+    static bool is_fresh(TimePoint proof, TimePoint now, Window window) {
+        return proof + window.earliest > now;
     }
 
 private:
-    // Percent of `refresh`. The kernel needs six seconds to give a host up (three unicast, three
-    // broadcast requests, net/core/neighbour.c), learning.probe_interval times probe_attempts + 1
-    // are four: within the default 30 s the sum holds.
-    static constexpr int kEarliest = 70;
-    static constexpr int kLatest = 85;
+    static constexpr int kSteps = 1000;
 
     // Marsaglia's xorshift with a fixed seed.
     int spread() {
         state_ ^= state_ << 13U;
         state_ ^= state_ >> 17U;
         state_ ^= state_ << 5U;
-        return state_ % static_cast<std::uint32_t>(below);
+        return static_cast<int>(state_ % std::uint32_t{kSteps});
     }
 
     std::vector<Due> heap_;

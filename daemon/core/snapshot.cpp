@@ -38,6 +38,25 @@ std::optional<TimePoint> since_of(SinkState state, const RouteSink::Routes::Hist
     return std::nullopt;
 }
 
+HostOrigin origin_of(const NeighborRecord& record, const Engine& engine) {
+    if (engine.is_static(record.key)) {
+        return HostOrigin::Static;
+    }
+    return record.snooped ? HostOrigin::Snooped : HostOrigin::Kernel;
+}
+
+std::optional<TimePoint> known(TimePoint at) {
+    return at == TimePoint{} ? std::nullopt : std::optional(at);
+}
+
+Answers answers_of(const NeighborRecord& record) {
+    if (record.mute) {
+        return Answers::Data;
+    }
+    const bool spoke = record.answered != TimePoint{} || record.heard != TimePoint{};
+    return spoke ? Answers::Both : Answers::None;
+}
+
 }  // namespace
 
 std::string_view word(HostOrigin origin) {
@@ -62,6 +81,15 @@ std::string_view word(SinkState state) {
     return "unknown";
 }
 
+std::string_view word(Answers answers) {
+    switch (answers) {
+        case Answers::None: return "none";
+        case Answers::Data: return "data";
+        case Answers::Both: return "both";
+    }
+    return "unknown";
+}
+
 std::string_view word(ProxyArp mode) {
     switch (mode) {
         case ProxyArp::Off: return "off";
@@ -81,15 +109,6 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
     if (record == nullptr || served == nullptr || record->judged == TimePoint{} ||
         record->reason == Reason::NotUnicast) {
         return std::nullopt;
-std::string_view word(Answers answers) {
-    switch (answers) {
-        case Answers::None: return "none";
-        case Answers::Data: return "data";
-        case Answers::Both: return "both";
-    }
-    return "unknown";
-}
-
     }
     const PortFacts port = engine_.port_of(key);
     return HostView{

@@ -86,6 +86,8 @@ private:
     bool drain(Source& source, int datagrams, OnMessage on_message);
     void read_events(Source& source, const std::vector<DumpKind>& kinds, const Sink& sink);
     void read_answers(const Sink& sink);
+    static Input answer_to(const Request& request, Result<Duration> silence);
+    static Input answer_to(const Request& request, std::optional<Error> error);
     void read_link_reads(const Sink& sink);
     void read_dump(TimePoint now, const Sink& sink);
     void read_tables(const Sink& sink);

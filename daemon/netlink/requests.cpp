@@ -177,6 +177,12 @@ Encoded write_neighbor_request(const WriteNeighbor& write, std::uint32_t sequenc
     const auto state = static_cast<std::uint16_t>(write.state);
     const std::uint8_t flags = write.ext_learned ? NTF_EXT_LEARNED : 0;
     const int create = NLM_F_CREATE | (write.only_new ? NLM_F_EXCL : NLM_F_REPLACE);
+    if (write.resolve) {
+        return Request(RTM_NEWNEIGH, NLM_F_ACK | create, sequence)
+            .header(neighbor_header(write.key, NUD_NONE, NTF_USE))
+            .bytes(NDA_DST, write.key.address.bytes())
+            .encoded();
+    }
     return Request(RTM_NEWNEIGH, NLM_F_ACK | create, sequence)
         .header(neighbor_header(write.key, state, flags))
         .u8(NDA_PROTOCOL, write.ext_learned ? kNeighborProtocol : std::uint8_t{RTPROT_UNSPEC})
@@ -185,12 +191,6 @@ Encoded write_neighbor_request(const WriteNeighbor& write, std::uint32_t sequenc
         .encoded();
 }
 
-Encoded delete_neighbor_request(const DeleteNeighbor& remove, std::uint32_t sequence) {
-    return Request(RTM_DELNEIGH, NLM_F_ACK, sequence)
-        .header(neighbor_header(remove.key, NUD_NONE, 0))
-        .bytes(NDA_DST, remove.key.address.bytes())
-        .encoded();
-}
 Encoded read_forwarding_request(const ReadForwarding& read, std::uint32_t sequence) {
     ndmsg header{};
     header.ndm_family = AF_BRIDGE;
@@ -202,6 +202,12 @@ Encoded read_forwarding_request(const ReadForwarding& read, std::uint32_t sequen
     return request.u32(NDA_MASTER, number(read.key.bridge)).encoded();
 }
 
+Encoded delete_neighbor_request(const DeleteNeighbor& remove, std::uint32_t sequence) {
+    return Request(RTM_DELNEIGH, NLM_F_ACK, sequence)
+        .header(neighbor_header(remove.key, NUD_NONE, 0))
+        .bytes(NDA_DST, remove.key.address.bytes())
+        .encoded();
+}
 
 std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t sequence) {
     switch (apply.setting) {
@@ -215,12 +221,6 @@ std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t 
                 request.u32(NDTPA_MCAST_REPROBES, apply.value);
             });
         }
-        case Setting::ProxyDelay4:
-            return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
-                request.u64(NDTPA_PROXY_DELAY, apply.value);
-            });
-        case Setting::ProxyQlen4:
-            return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
         case Setting::UcastSolicit4:
         case Setting::UcastSolicit6: {
             const auto family = apply.setting == Setting::UcastSolicit4 ? Family::V4 : Family::V6;
@@ -235,6 +235,12 @@ std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t 
                 request.u64(NDTPA_RETRANS_TIME, apply.value);
             });
         }
+        case Setting::ProxyDelay4:
+            return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
+                request.u64(NDTPA_PROXY_DELAY, apply.value);
+            });
+        case Setting::ProxyQlen4:
+            return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
                 request.u32(NDTPA_PROXY_QLEN, apply.value);
             });
     }

@@ -59,7 +59,7 @@ interfaces:
     unresolved: reject
 uplinks: [swp49, swp50]
 uplinks_down: shut
-learning: {refresh: 1m, probe_interval: 250ms, probe_attempts: 5}
+learning: {refresh: 1m, probe_interval: 250ms, probe_attempts: 5, duplicates: {max_moves: 3}}
 routes:
   distance: 6
   metric: 7
@@ -100,7 +100,10 @@ evpn: {}
          .unresolved = Unresolved::Reject}};
     want.uplinks = {"swp49", "swp50"};
     want.uplinks_down = UplinksDown::Shut;
-    want.learning = {.refresh = 1min, .probe_interval = 250ms, .probe_attempts = 5};
+    want.learning = {.refresh = 1min,
+                     .probe_interval = 250ms,
+                     .probe_attempts = 5,
+                     .duplicates = {.max_moves = 3}};
     want.routes = {.distance = 6,
                    .metric = 7,
                    .nexthop = NextHopForm::Self,

@@ -166,6 +166,10 @@ learning:
   refresh: 30s
   probe_interval: 1s
   probe_attempts: 3
+  duplicates:
+    max_moves: 5
+    window: 3m
+    freeze: 3m
 routes:
   distance: 5
   metric: 0
