@@ -5,9 +5,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "bgp/communities.hpp"
-#include "bgp/message.hpp"
-#include "bgp/routes.hpp"
+#include "bgp/update.hpp"
 #include "support/print.hpp"
 
 namespace planed::bgp {
@@ -36,6 +34,9 @@ inline void PrintTo(const RouteKey& key, std::ostream* out) {  // NOLINT
 }
 inline void PrintTo(const ExtendedCommunity& community, std::ostream* out) {  // NOLINT
     *out << to_string(community);
+}
+inline void PrintTo(const Fault& fault, std::ostream* out) {  // NOLINT
+    *out << name_of(fault.kind) << ": " << fault.error.text;
 }
 inline void PrintTo(const Notification& notification, std::ostream* out) {  // NOLINT
     *out << to_string(notification);
