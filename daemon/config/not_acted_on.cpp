@@ -16,10 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 7> kUnbuilt{{
-    {"routes.add_delay", [](const Config& c) { return c.routes.add_delay != 0s; }},
-    {"routes.withdraw_delay",
-     [](const Config& c) { return c.routes.withdraw_delay != WithdrawDelay{}; }},
+constexpr std::array<Unbuilt, 5> kUnbuilt{{
     {"routes.damping", [](const Config& c) { return c.routes.damping.max_flaps != 0; }},
     {"routes.max_withdraw", [](const Config&) { return true; }},
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},

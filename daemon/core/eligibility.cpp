@@ -136,6 +136,7 @@ std::string_view word(Reason reason) {
         case Reason::PortDown: return "port_down";
         case Reason::PortLeft: return "port_left";
         case Reason::PortUnconfirmed: return "port_unconfirmed";
+        case Reason::AddDelay: return "add_delay";
     }
     return "unknown";
 }
@@ -164,6 +165,7 @@ std::string describe(Reason reason, const ServedInterface* served, std::string_v
         case Reason::PortLeft: return fmt::format("port {} left the bridge", port_name);
         case Reason::PortUnconfirmed:
             return fmt::format("not heard since port {} came back", port_name);
+        case Reason::AddDelay: return "new: announced when it has been here for routes.add_delay";
     }
     return "unknown";
 }

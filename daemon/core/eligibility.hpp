@@ -33,6 +33,8 @@ enum class Reason : std::uint8_t {
     PortDown,         // The bridge port behind which the MAC was last seen has no carrier.
     PortLeft,         // That port is not a member of the bridge any more, or is deleted.
     PortUnconfirmed,  // That port came back, but the host has not been heard since.
+    // Nothing speaks against it, and yet it is not announced for now. judge() never says so.
+    AddDelay,  // It is new.
 };
 
 /// The word for JSON fields and log lines: `port_down`.

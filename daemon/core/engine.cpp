@@ -44,6 +44,7 @@ bool was_alive(const Neighbor& last) {
 }  // namespace
 
 Engine::Engine(std::shared_ptr<const Config> config) : config_(std::move(config)) {
+    delays_.configure(config_->routes);
     for (std::size_t i = 0; i < kDumpKinds; ++i) {
         dumps_.request(static_cast<DumpKind>(i));
     }
@@ -150,7 +151,8 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
 
 void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint now) {
     const bool up = is_up(link);
-    if (change.flapped && served_.find(link.index) != nullptr) {
+    const bool returned = up && delays_.any_leaving();  // The kernel has dropped what was kept.
+    if ((change.flapped || returned) && served_.find(link.index) != nullptr) {
         flapped_.insert(link.index);
     }
     mark_statics_dirty(link.name);
@@ -178,7 +180,7 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
         mark_all_dirty();
     }
     for (const NeighborKey& key : neighbors_.on_link(gone.link)) {
-        remove_neighbor(key);
+        remove_neighbor(key, now);
     }
     mark_mac_dirty(link->mac);
     mark_statics_dirty(link->name);
@@ -286,7 +288,7 @@ void Engine::on(const NeighborGone& gone, TimePoint now) {
         return;
     }
     if (!was_alive(gone.last) || record->neighbor.mac != gone.last.mac) {
-        remove_neighbor(gone.key);
+        remove_neighbor(gone.key, now);
         return;
     }
     neighbor_lost(gone.key, now);
@@ -299,7 +301,7 @@ void Engine::on(const NeighborGone& gone, TimePoint now) {
 void Engine::neighbor_lost(const NeighborKey& key, TimePoint now) {
     NeighborRecord* record = neighbors_.find(key);
     if (served_.find(key.link) == nullptr) {
-        remove_neighbor(key);
+        remove_neighbor(key, now);
         return;
     }
     record->in_kernel = false;
@@ -308,19 +310,21 @@ void Engine::neighbor_lost(const NeighborKey& key, TimePoint now) {
     mark_dirty(key);
 }
 
-void Engine::remove_neighbor(const NeighborKey& key) {
-    const auto record = neighbors_.erase(key);
-    if (!record) {
+void Engine::remove_neighbor(const NeighborKey& key, TimePoint now) {
+    NeighborRecord* known = neighbors_.find(key);
+    if (known == nullptr) {
         return;
     }
+    // While it is known where the host lived: that may say why it is lost.
+    if (const auto claim = std::exchange(known->claim, std::nullopt)) {
+        decide_route(route_key(*claim, key.address), now);
+    }
+    const auto record = neighbors_.erase(key);
     note_changed(key);
     probes_.remove(key);
     doubts_.erase(key);
     if (!record->neighbor.mac.is_zero()) {
         release_mac(key.link, record->neighbor.mac);
-    }
-    if (record->claim) {
-        decide_route(route_key(*record->claim, key.address));
     }
 }
 
@@ -446,7 +450,7 @@ void Engine::sweep_neighbors(bool conclusive, TimePoint now) {
         if (collectable) {
             neighbor_lost(key, now);
         } else {
-            remove_neighbor(key);
+            remove_neighbor(key, now);
         }
     }
     // Whoever is still in doubt is asked once more with every audit.
@@ -648,6 +652,7 @@ void Engine::on(const ConfigChanged& changed, TimePoint now) {
     const bool all_differ =
         config_->routes != changed.config->routes || config_->learning != changed.config->learning;
     config_ = changed.config;
+    delays_.configure(config_->routes);
     served_dirty_ = true;
     isolation_dirty_ = true;
     if (all_differ) {
@@ -738,7 +743,8 @@ void Engine::keep_changes(bool keep) {
 }
 
 Changes Engine::take_changes() {
-    changes_.routes = sink_.take_journal();
+    std::vector<RouteKey> journal = sink_.take_journal();
+    changes_.routes.insert(changes_.routes.end(), journal.begin(), journal.end());
     return std::exchange(changes_, {});
 }
 

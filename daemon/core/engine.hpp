@@ -32,6 +32,7 @@
 #include "core/output.hpp"
 #include "core/probe_queue.hpp"
 #include "core/refresh_queue.hpp"
+#include "core/route_delays.hpp"
 #include "core/route_sink.hpp"
 #include "core/served_interfaces.hpp"
 #include "core/snapshot.hpp"
@@ -76,6 +77,17 @@ public:
         bool operator==(const Learning&) const = default;
     };
     [[nodiscard]] const Learning& learning() const { return learning_; }
+
+    /// What keeps a route from following the verdict on its host at the moment.
+    struct Hold {
+        Reason host{};  // What is shown of the host: Eligible if its verdict speaks for itself.
+        std::string_view route{};  // A word for the route's reason, "withdraw_delay".
+        std::optional<TimePoint> until{};
+        std::string text{};  // A sentence.
+        bool operator==(const Hold&) const = default;
+    };
+    [[nodiscard]] std::optional<Hold> hold_of(const RouteKey& key) const;  // engine_holds.cpp
+    [[nodiscard]] const RouteDelays& delays() const { return delays_; }
 
     struct Totals {
         std::size_t neighbors = 0;
@@ -183,7 +195,7 @@ private:
     [[nodiscard]] bool keeps_host_away(const NeighborRecord& record) const;
     [[nodiscard]] bool is_our_deletion(const NeighborKey& key) const;
     bool note_link_answer(const KernelAnswered& answered, TimePoint now);
-    void remove_neighbor(const NeighborKey& key);
+    void remove_neighbor(const NeighborKey& key, TimePoint now);
     void release_mac(IfIndex link, const MacAddress& mac);
     void confirm_port(IfIndex link, const MacAddress& mac);
 
@@ -196,7 +208,7 @@ private:
     void reinstall_flapped();
     void plan_dirty(TimePoint now);
     void plan(const NeighborKey& key, TimePoint now);
-    void decide_route(const RouteKey& key);
+    void decide_route(const RouteKey& key, TimePoint now);
     void probe_if_in_doubt(const NeighborKey& key,
                            NeighborRecord& record,
                            const Whereabouts& where,
@@ -212,6 +224,17 @@ private:
                                         const PortFacts& port) const;
     [[nodiscard]] std::string describe_neighbor(const NeighborKey& key,
                                                 const NeighborRecord& record) const;
+
+    // Between verdicts and wishes (engine_holds.cpp).
+    void announce(const RouteKey& key, const ServedInterface& served, TimePoint now);
+    void let_go(const RouteKey& key, TimePoint now);
+    void withdraw(const RouteKey& key, TimePoint now);
+    [[nodiscard]] Loss loss_of(const RouteKey& key, IfIndex link) const;
+    [[nodiscard]] bool is_held(const NeighborRecord& record) const;
+    void reinstall_leaving(IfIndex link);
+    void recheck_leaving(TimePoint now);
+    void run_holds(TimePoint now);
+    void note_hold(const RouteKey& key);
 
     // Learning (engine_learn.cpp).
     void schedule_refresh(NeighborRecord& record, TimePoint now);
@@ -287,6 +310,9 @@ private:
     bool isolation_dirty_ = true;
     bool facts_whole_ = false;  // Every table has been read once: plans mean something.
     bool isolated_ = false;
+    // Whoever lives when the tables have been read for the first time, or when the leaf's isolation
+    // ends, was announced before: that is true until all of them have been planned.
+    bool admits_all_ = true;
     bool restart_completed_ = false;  // Since zebra's session came up.
     bool stopping_ = false;
     bool finished_ = false;  // Finish was handed out: nothing is decided any more.
@@ -322,6 +348,7 @@ private:
     std::vector<IfIndex> listening_;   // What the shell was asked to listen on, in order.
     Learning learning_;
     KernelSettings settings_;
+    RouteDelays delays_;
     RouteSink sink_;
     Milestones milestones_;
     absl::btree_map<std::string, std::string> degraded_;

@@ -164,6 +164,9 @@ Explanation EngineView::explain_unseen(const IpAddress& address,
          .text = nobody ? fmt::format("no neighbour entry: nobody on {} has used this address",
                                       served.name)
                         : describe(reason, &served, served.name)});
+    const RouteKey key = route_key(served.vrf, address);
+    explain_hold(key, explanation);
+    explain_route(key, std::nullopt, explanation);
     return explanation;
 }
 
@@ -210,13 +213,27 @@ Explanation EngineView::explain_neighbor(const NeighborRecord& record) const {
         }
     });
     if (served != nullptr) {
-        explain_route(route_key(served->vrf, record.key.address), record.claimed_at, explanation);
+        const RouteKey key = route_key(served->vrf, record.key.address);
+        explain_hold(key, explanation);
+        explain_route(key, record.claimed_at, explanation);
     }
     return explanation;
 }
 
+// What stands between the verdict and the route; `at` is when that ends.
+void EngineView::explain_hold(const RouteKey& key, Explanation& explanation) const {
+    const auto hold = engine_.hold_of(key);
+    if (!hold) {
+        return;
+    }
+    if (explanation.reason == word(Reason::Eligible)) {
+        explanation.reason = word(hold->host);
+    }
+    explanation.chain.push_back({.at = hold->until, .stage = "hold", .text = hold->text});
+}
+
 void EngineView::explain_route(const RouteKey& key,
-                               TimePoint wished,
+                               std::optional<TimePoint> wished,
                                Explanation& explanation) const {
     const RouteSink::Routes& routes = engine_.routes();
     const SinkState state = routes.state(key);

@@ -28,6 +28,7 @@ void Engine::settle(TimePoint now) {
     if (finished_) {
         return;  // What still comes in would undo what has just been undone.
     }
+    const bool recheck = served_dirty_ || isolation_dirty_;
     if (served_dirty_ && dumps_.synced(DumpKind::Links)) {
         update_served(now);
     }
@@ -36,7 +37,11 @@ void Engine::settle(TimePoint now) {
             update_isolation(now);
         }
         plan_dirty(now);
+        if (recheck) {
+            recheck_leaving(now);
+        }
         reinstall_flapped();
+        run_holds(now);
     }
     run_routes(now);
     run_refresh(now);
@@ -92,6 +97,7 @@ void Engine::update_isolation(TimePoint /*now*/) {
         if (isolated_) {
             degrade("uplinks", "all uplinks are down: no host is announced");
         } else {
+            admits_all_ = true;
             recover("uplinks");
         }
     }
@@ -152,6 +158,7 @@ void Engine::plan_dirty(TimePoint now) {
     if (planned_ == dirty_.size()) {
         dirty_.clear();
         planned_ = 0;
+        admits_all_ = false;
     }
 }
 
@@ -199,10 +206,12 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
         record->claimed_at = now;
     }
     if (before && before != record->claim) {
-        decide_route(route_key(*before, key.address));
+        decide_route(route_key(*before, key.address), now);
+    } else if (!eligible && is_held(*record)) {
+        decide_route(route_key(where.served->vrf, key.address), now);
     }
     if (eligible) {
-        decide_route(route_key(where.served->vrf, key.address));
+        decide_route(route_key(where.served->vrf, key.address), now);
         schedule_refresh(*record, now);
         if (where.binding != nullptr) {
             remember_port(*where.served, record->neighbor.mac, *where.binding);
@@ -210,7 +219,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     if (!record->in_kernel && !eligible && !may_return(reason, where.served)) {
         // Collected or flushed, and something else speaks against it: it is not put back.
-        remove_neighbor(key);
+        remove_neighbor(key, now);
         return;
     }
     // Behind a dead port it could not answer and would be FAILED when the port comes back; what was
@@ -226,7 +235,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
 
 // Among the links on which an address is eligible, the one where it appeared last: a host that
 // moves is heard on the new link before the old one forgets it.
-void Engine::decide_route(const RouteKey& key) {
+void Engine::decide_route(const RouteKey& key, TimePoint now) {
     const NeighborRecord* best = nullptr;
     neighbors_.for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
         const bool later = best == nullptr || record.claimed_at > best->claimed_at;
@@ -236,9 +245,9 @@ void Engine::decide_route(const RouteKey& key) {
     });
     const ServedInterface* served = best == nullptr ? nullptr : served_.find(best->key.link);
     if (served == nullptr) {
-        sink_.unwant(key);
+        let_go(key, now);
     } else {
-        sink_.want(key, plan_route(config_->routes, *served));
+        announce(key, *served, now);
     }
 }
 
@@ -356,6 +365,7 @@ void Engine::reinstall_flapped() {
                 sink_.reinstall(route_key(*record->claim, key.address));
             }
         }
+        reinstall_leaving(link);
     }
     flapped_.clear();
 }
@@ -529,6 +539,7 @@ std::optional<TimePoint> Engine::wake_at() {
             sooner(next_resolve_);
         }
         sooner(conflicts_.wake_at());
+        sooner(delays_.wake_at());
     }
     for (const auto& [id, end] : alarms_) {
         sooner(end);

@@ -71,6 +71,13 @@ inline constexpr std::size_t kConflictsMax = 1'024;
 inline constexpr std::size_t kHostAlarmsMax = 64;
 inline constexpr Duration kHostAlarm = 180s;
 
+// Routes that stay for a while though their host is lost. Each was a host's; addresses that
+// somebody makes up one after the other must not keep theirs without bound: beyond this they go at
+// once.
+inline constexpr std::size_t kLeavingMax = 65'536;
+// Hosts that were withdrawn shortly ago, while a delay for new ones is configured.
+inline constexpr std::size_t kDepartedMax = 65'536;
+
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;
 inline constexpr Duration kReadBackTimeout = 30s;

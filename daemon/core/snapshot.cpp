@@ -2,12 +2,17 @@
 #include "core/snapshot.hpp"
 
 #include "core/engine.hpp"
+#include "core/planner.hpp"
 
 namespace planed {
 namespace {
 
 /// Of a route, in zebra's hands or on the way there.
 std::string_view reason_of(SinkState state, const Engine& engine, const RouteKey& key) {
+    const bool wished = state == SinkState::Held || state == SinkState::Pending;
+    if (const auto hold = wished ? engine.hold_of(key) : std::nullopt) {
+        return hold->route;
+    }
     switch (state) {
         case SinkState::Held: return word(Reason::Eligible);
         case SinkState::Pending: return "waits_for_zebra";
@@ -24,6 +29,17 @@ std::string_view reason_of(SinkState state, const Engine& engine, const RouteKey
         }
     });
     return reason;
+}
+
+/// Of a host; one that is alive and not announced for now says why.
+Reason reason_of(const NeighborRecord& record,
+                 const ServedInterface& served,
+                 const Engine& engine) {
+    if (record.reason != Reason::Eligible) {
+        return record.reason;
+    }
+    const auto hold = engine.hold_of(route_key(served.vrf, record.key.address));
+    return hold ? hold->host : Reason::Eligible;
 }
 
 /// The sink tells when it answered; what waits for it began to when it was sent.
@@ -119,7 +135,7 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
         .port = link_name(port.port),
         .state = record->neighbor.state,
         .origin = origin_of(*record, engine_),
-        .reason = record->reason,
+        .reason = reason_of(*record, *served, engine_),
         .since = record->judged,
         .answers = answers_of(*record),
         .last_seen = known(record->proven()),

@@ -174,7 +174,10 @@ private:
     [[nodiscard]] Explanation explain_unseen(const IpAddress& address,
                                              const ServedInterface& served,
                                              const IpPrefix& prefix) const;
-    void explain_route(const RouteKey& key, TimePoint wished, Explanation& explanation) const;
+    void explain_hold(const RouteKey& key, Explanation& explanation) const;
+    void explain_route(const RouteKey& key,
+                       std::optional<TimePoint> wished,
+                       Explanation& explanation) const;
     [[nodiscard]] std::string uncovered_text() const;
     [[nodiscard]] std::string_view reason_of_route(SinkState state, const RouteKey& key) const;
     [[nodiscard]] std::string vrf_name(VrfId vrf) const;

@@ -37,16 +37,13 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                                 "  - {name: swp2, proxy_nd: true, max_hosts: 5, hosts: [{address: "
                                 "10.0.0.5}], unresolved: reject}\n"
                                 "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
-                                "routes: {add_delay: 1s, withdraw_delay: {silent: 1s}, damping: "
-                                "{max_flaps: 3}, max_withdraw: {at_least: 5}}\n"),
+                                "routes: {damping: {max_flaps: 3}, max_withdraw: {at_least: 5}}\n"),
                 ElementsAre("redis.config_db",
                             "plugins",
                             "interfaces[0].proxy_arp",
                             "interfaces[1].proxy_nd",
                             "interfaces[1].max_hosts",
                             "interfaces[1].unresolved",
-                            "routes.add_delay",
-                            "routes.withdraw_delay",
                             "routes.damping",
                             "routes.max_withdraw"));
 }
@@ -57,8 +54,7 @@ TEST(NotActedOn, LeavesOutWhatAsksForNothing) {
                                 "api: {listen: [], tls: {}}\n"
                                 "interfaces: [{name: swp1, snoop: false, proxy_arp: off, proxy_nd: "
                                 "false, hosts: [], unresolved: none}]\n"
-                                "routes: {add_delay: 0s, withdraw_delay: {silent: 0s}, damping: "
-                                "{max_flaps: 0, window: 5s}}\n"
+                                "routes: {damping: {max_flaps: 0, window: 5s}}\n"
                                 "evpn: {}\n"),
                 IsEmpty());
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine, fourth part: what stands between the verdict on a host and the wish for its route. A new
+// host may have to wait, and the route of a lost one may stay for a while.
+//
+// A restart of planed or of zebra delays nobody: wishes outlive zebra, and whoever lives when the
+// tables have been read for the first time counts as announced before. That may announce a host
+// early that was new a moment ago; it never takes a living one away.
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/engine.hpp"
+#include "core/limits.hpp"
+#include "core/planner.hpp"
+
+namespace planed {
+
+void Engine::announce(const RouteKey& key, const ServedInterface& served, TimePoint now) {
+    if (!delays_.idle()) {
+        if (sink_.routes().desired(key)) {
+            if (delays_.regain(key)) {
+                note_hold(key);
+            }
+        } else if (!admits_all_ && !delays_.admits(key, served.link, now)) {
+            return;
+        }
+    }
+    sink_.want(key, plan_route(config_->routes, served));
+}
+
+void Engine::let_go(const RouteKey& key, TimePoint now) {
+    const auto& wish = sink_.routes().desired(key);
+    if (!wish) {
+        delays_.refuse(key);
+        return;
+    }
+    const bool known = delays_.leaving(key) != nullptr;
+    if (delays_.keeps(key, loss_of(key, wish->out), now)) {
+        if (!known) {
+            note_hold(key);
+        }
+        return;
+    }
+    withdraw(key, now);
+}
+
+void Engine::withdraw(const RouteKey& key, TimePoint now) {
+    delays_.withdrawn(key, sink_.routes().desired(key)->out, now);
+    sink_.unwant(key);
+}
+
+// Of a wished route that no host claims; where it was announced says more than where else its
+// address was seen.
+Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
+    const ServedInterface* served = served_.find(link);
+    if (served == nullptr || served->vrf != key.vrf || links_.find(link) == nullptr) {
+        return Loss::Administrative;
+    }
+    const IpAddress& address = key.prefix.address();
+    const NeighborKey place{.link = link, .address = address};
+    const NeighborRecord* record = neighbors_.find(place);
+    const Reason reason =
+        record == nullptr
+            ? judge_unseen(address, *served)
+            : judge_neighbor(place, *record, served, port_of(link, record->neighbor.mac));
+    switch (reason) {
+        case Reason::InterfaceDown:
+        case Reason::PortDown:
+        case Reason::PortUnconfirmed: return Loss::PortDown;
+        case Reason::Eligible:  // As it was when the kernel let go of it.
+        case Reason::Failed:
+        case Reason::Unresolved:
+        case Reason::NoMac: return Loss::Silent;
+        case Reason::NotServed:
+        case Reason::Isolated:
+        case Reason::NotUnicast:
+        case Reason::LinkLocal:
+        case Reason::OwnAddress:
+        case Reason::SubnetAddress:
+        case Reason::OutsidePrefixes:
+        case Reason::Excluded:
+        case Reason::BgpPeer:
+        case Reason::NoArpNotLearned:
+        case Reason::BadMac:
+        case Reason::OwnMac:
+        case Reason::PortLeft:
+        case Reason::AddDelay: break;
+    }
+    return Loss::Administrative;
+}
+
+/// Its route stays though it is lost: a verdict on another cause may end that.
+bool Engine::is_held(const NeighborRecord& record) const {
+    const ServedInterface* served = served_.find(record.key.link);
+    return delays_.any_leaving() && served != nullptr &&
+           delays_.leaving(route_key(served->vrf, record.key.address)) != nullptr;
+}
+
+void Engine::reinstall_leaving(IfIndex link) {
+    for (const RouteKey& key : delays_.leaving()) {
+        const auto& wish = sink_.routes().desired(key);
+        if (wish && wish->out == link) {
+            sink_.reinstall(key);
+        }
+    }
+}
+
+// Hosts that have left the kernel's table are in no dirty list; what speaks against their address
+// now speaks against their route.
+void Engine::recheck_leaving(TimePoint now) {
+    for (const RouteKey& key : delays_.leaving()) {
+        decide_route(key, now);
+    }
+}
+
+void Engine::run_holds(TimePoint now) {
+    for (const RouteKey& key : delays_.due(now, limits::kPlannedPerTurnMax)) {
+        decide_route(key, now);
+        note_hold(key);
+    }
+}
+
+void Engine::note_hold(const RouteKey& key) {
+    if (!keeps_changes_) {
+        return;
+    }
+    changes_.routes.push_back(key);
+    neighbors_.for_each_place(key.prefix.address(), [this](const NeighborRecord& record) {
+        changes_.hosts.push_back(record.key);
+    });
+}
+
+std::optional<Engine::Hold> Engine::hold_of(const RouteKey& key) const {
+    if (const RouteDelays::Leaving* leaving = delays_.leaving(key)) {
+        return Hold{.host = Reason::Eligible,
+                    .route = "withdraw_delay",
+                    .until = delays_.leaves_at(key),
+                    .text = fmt::format("kept until then, though {} (routes.withdraw_delay)",
+                                        describe(leaving->loss))};
+    }
+    if (const auto until = delays_.announced_at(key)) {
+        return Hold{.host = Reason::AddDelay,
+                    .until = until,
+                    .text = "held back until then, because it is new (routes.add_delay)"};
+    }
+    return std::nullopt;
+}
+
+}  // namespace planed

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands between a verdict and a route: hosts that have to wait, routes that stay for a while.
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/leaf.hpp"
+
+namespace planed::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const NeighborKey kHost = on_br0("10.0.0.5");
+
+RouteKey route_of(std::string_view address) {
+    return announces(address, kBr0).key;
+}
+Config with_add_delay(Duration delay) {
+    Config config = serving({"br0"});
+    config.routes.add_delay = delay;
+    return config;
+}
+Config with_withdraw_delay(WithdrawDelay delay) {
+    Config config = serving({"br0"});
+    config.routes.withdraw_delay = delay;
+    return config;
+}
+std::vector<Input> host_six(RailLeaf& leaf) {
+    return {leaf.kernel.set(on_br0("10.0.0.6"), reachable(mac(6))),
+            leaf.kernel.learn(in_br0(mac(6)), kSwp2)};
+}
+std::string reason_of_host(const Leaf& leaf, std::string_view address) {
+    const auto host = EngineView(leaf.engine).host(on_br0(address));
+    return host ? std::string(word(host->reason)) : "no such host";
+}
+std::string reason_of_route(const Leaf& leaf, std::string_view address) {
+    const auto route = EngineView(leaf.engine).route(route_of(address));
+    return route ? std::string(route->reason) : "no such route";
+}
+
+// add_delay ---------------------------------------------------------------------------------------
+
+TEST(AddDelay, AnnouncesANewHostWhenItHasBeenThereForSoLong) {
+    RailLeaf leaf(with_add_delay(5s));
+
+    EXPECT_THAT(routes_of(leaf.feed(host_six(leaf))), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(4999ms)), IsEmpty());
+    EXPECT_EQ(reason_of_host(leaf, "10.0.0.6"), "add_delay");
+    EXPECT_THAT(routes_of(leaf.run_for(1ms)), ElementsAre(announces("10.0.0.6", kBr0)));
+    EXPECT_EQ(reason_of_host(leaf, "10.0.0.6"), "eligible");
+}
+
+TEST(AddDelay, BeginsAnewAfterAnInterruption) {
+    RailLeaf leaf(with_add_delay(5s));
+    (void)leaf.feed(host_six(leaf));
+    (void)leaf.run_for(4s);
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.6"), failed()));
+    (void)leaf.feed(host_six(leaf));
+
+    EXPECT_THAT(routes_of(leaf.run_for(4s)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1s)), ElementsAre(announces("10.0.0.6", kBr0)));
+}
+
+TEST(AddDelay, DelaysNobodyWhoIsThereWhenPlanedStarts) {
+    KernelFacts kernel = rail();
+    (void)kernel.set(kHost, reachable(mac(5)));
+    (void)kernel.learn(in_br0(mac(5)), kSwp1);
+    Leaf leaf(with_add_delay(1h), kernel);
+
+    EXPECT_THAT(routes_of(leaf.feed(ZapiUp{.family = "C"})),
+                ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+TEST(AddDelay, DelaysNobodyWhenZebraRestarts) {
+    RailLeaf leaf(with_add_delay(1h));
+    (void)leaf.feed(ZapiLost{});
+    leaf.zebra.clear();
+
+    EXPECT_THAT(routes_of(leaf.feed(ZapiUp{.family = "C"})),
+                ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+TEST(AddDelay, DelaysNobodyWhenTheUplinksReturn) {
+    Config config = with_add_delay(1h);
+    config.uplinks = {"up0"};
+    RailLeaf leaf(config);
+    ASSERT_THAT(routes_of(leaf.feed(leaf.kernel.set(without_carrier(leaf.kernel.link(kUp0))))),
+                ElementsAre(withdraws("10.0.0.5")));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(with_carrier(leaf.kernel.link(kUp0))))),
+                ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+TEST(AddDelay, IsNoMatterForAHostThatMovesToAnotherInterface) {
+    constexpr IfIndex kSwp9{9};
+    KernelFacts kernel = rail();
+    (void)kernel.set(routed_port(kSwp9, "swp9"));
+    (void)kernel.set_address(kSwp9, prefix("10.0.0.1/16"));
+    (void)kernel.set(kHost, reachable(mac(5)));
+    (void)kernel.learn(in_br0(mac(5)), kSwp1);
+    Config config = serving({"br0", "swp9"});
+    config.routes.add_delay = 5s;
+    Leaf leaf(config, kernel);
+    leaf.start();
+    const NeighborKey there{.link = kSwp9, .address = ip("10.0.0.5")};
+    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(there, reachable(mac(5))))),
+                ElementsAre(announces("10.0.0.5", kSwp9)));
+}
+
+TEST(AddDelay, IsExplained) {
+    RailLeaf leaf(with_add_delay(5s));
+    (void)leaf.feed(host_six(leaf));
+
+    const Explanation explanation = EngineView(leaf.engine).explain(ip("10.0.0.6"));
+
+    EXPECT_EQ(explanation.verdict, "none");
+    EXPECT_EQ(explanation.reason, "add_delay");
+    EXPECT_THAT(explanation.chain,
+                Contains(Cause{.at = leaf.now + 5s,
+                               .stage = "hold",
+                               .text = "held back until then, because it is new "
+                                       "(routes.add_delay)"}));
+}
+
+TEST(AddDelay, FollowsAReload) {
+    RailLeaf leaf(with_add_delay(1h));
+    (void)leaf.feed(host_six(leaf));
+
+    (void)leaf.feed(ConfigChanged{.config = std::make_shared<const Config>(with_add_delay(1s))});
+
+    EXPECT_THAT(routes_of(leaf.run_for(1s)), ElementsAre(announces("10.0.0.6", kBr0)));
+}
+
+// withdraw_delay ----------------------------------------------------------------------------------
+
+TEST(WithdrawDelay, KeepsASilentHostsRouteForSoLong) {
+    RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, failed()))), IsEmpty());
+    EXPECT_EQ(reason_of_host(leaf, "10.0.0.5"), "failed");
+    EXPECT_EQ(reason_of_route(leaf, "10.0.0.5"), "withdraw_delay");
+    EXPECT_THAT(routes_of(leaf.run_for(4999ms)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1ms)), ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST(WithdrawDelay, SendsNothingForAHostThatIsBackInTime) {
+    RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
+    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+    (void)leaf.run_for(4s);
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, reachable(mac(5))))), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1h)), IsEmpty());
+    EXPECT_EQ(leaf.engine.delays().counters().returned, 1U);
+}
+
+TEST(WithdrawDelay, KeepsTheRouteOfAHostThatTheKernelHasForgotten) {
+    RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
+
+    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.set(kHost, failed()), leaf.kernel.remove(kHost)})),
+                IsEmpty());
+    const Explanation explanation = EngineView(leaf.engine).explain(ip("10.0.0.5"));
+    EXPECT_EQ(explanation.verdict, "installed");
+    EXPECT_EQ(explanation.reason, "no_neighbor");
+    EXPECT_THAT(explanation.chain,
+                Contains(Cause{.at = leaf.now + 5s,
+                               .stage = "hold",
+                               .text = "kept until then, though it fell silent "
+                                       "(routes.withdraw_delay)"}));
+    EXPECT_THAT(routes_of(leaf.run_for(5s)), ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST(WithdrawDelay, KeepsARouteWhilePortIsDown) {
+    RailLeaf leaf(with_withdraw_delay({.port_down = 5s}));
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.cut(without_carrier(leaf.kernel.link(kSwp1))))),
+                IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(4s)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.set(with_carrier(leaf.kernel.link(kSwp1))),
+                                     leaf.kernel.learn(in_br0(mac(5)), kSwp1)})),
+                IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1h)), IsEmpty());
+}
+
+TEST(WithdrawDelay, EndsThoughThePortIsBackIfTheHostIsNotHeard) {
+    RailLeaf leaf(with_withdraw_delay({.port_down = 5s}));
+    leaf.answer_writes = false;
+    (void)leaf.feed(leaf.kernel.cut(without_carrier(leaf.kernel.link(kSwp1))));
+    (void)leaf.run_for(1s);
+    (void)leaf.feed(leaf.kernel.set(with_carrier(leaf.kernel.link(kSwp1))));
+    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+
+    EXPECT_THAT(routes_of(leaf.run_for(3999ms)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1ms)), ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST(WithdrawDelay, ReinstallsWhatWasKeptWhenTheInterfaceReturns) {
+    RailLeaf leaf(with_withdraw_delay({.port_down = 5s}));
+    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.collect(kHost),
+                                     leaf.kernel.set(admin_down(leaf.kernel.link(kBr0)))})),
+                IsEmpty());
+
+    Link up = with_carrier(leaf.kernel.link(kBr0));
+    up.admin_up = true;
+    const auto outputs =
+        leaf.feed({leaf.kernel.set(up), leaf.kernel.set(kHost, reachable(mac(5)))});
+
+    EXPECT_THAT(routes_of(outputs),
+                ElementsAre(withdraws("10.0.0.5"), announces("10.0.0.5", kBr0)));
+    EXPECT_THAT(routes_of(leaf.run_for(1h)), IsEmpty());
+}
+
+TEST(WithdrawDelay, OfOneCauseIsNoneOfTheOther) {
+    RailLeaf silent(with_withdraw_delay({.silent = 5s}));
+    RailLeaf port(with_withdraw_delay({.port_down = 5s}));
+
+    EXPECT_THAT(
+        routes_of(silent.feed(silent.kernel.cut(without_carrier(silent.kernel.link(kSwp1))))),
+        ElementsAre(withdraws("10.0.0.5")));
+    EXPECT_THAT(routes_of(port.feed(port.kernel.set(kHost, failed()))),
+                ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST(WithdrawDelay, IsNoneForAnAdministrativeCause) {
+    const Config config = with_withdraw_delay({.silent = 1h, .port_down = 1h});
+    Config excluded = config;
+    excluded.interfaces[0].exclude = {prefix("10.0.0.5/32")};
+    Config unserved = config;
+    unserved.interfaces.clear();
+
+    for (const Config& changed : {excluded, unserved}) {
+        RailLeaf living(config);
+        RailLeaf lost(config);
+        RailLeaf forgotten(config);
+        (void)lost.feed(lost.kernel.set(kHost, failed()));
+        (void)forgotten.feed(
+            {forgotten.kernel.set(kHost, failed()), forgotten.kernel.remove(kHost)});
+        for (RailLeaf* leaf : {&living, &lost, &forgotten}) {
+            EXPECT_THAT(routes_of(leaf->feed(
+                            ConfigChanged{.config = std::make_shared<const Config>(changed)})),
+                        ElementsAre(withdraws("10.0.0.5")));
+        }
+    }
+}
+
+TEST(WithdrawDelay, IsNoneWhenTheLeafIsIsolatedOrALinkIsDeleted) {
+    Config config = with_withdraw_delay({.silent = 1h, .port_down = 1h});
+    config.uplinks = {"up0"};
+    RailLeaf isolated(config);
+    (void)isolated.feed({isolated.kernel.set(kHost, failed()), isolated.kernel.remove(kHost)});
+    RailLeaf deleted(config);
+
+    EXPECT_THAT(
+        routes_of(isolated.feed(isolated.kernel.set(without_carrier(isolated.kernel.link(kUp0))))),
+        ElementsAre(withdraws("10.0.0.5")));
+    EXPECT_THAT(routes_of(deleted.feed(deleted.kernel.remove_link(kBr0))),
+                ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST(WithdrawDelay, TellsReadersOfARouteThatIsKept) {
+    RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
+    leaf.engine.keep_changes(true);
+
+    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+
+    EXPECT_THAT(leaf.engine.take_changes().routes, Contains(route_of("10.0.0.5")));
+}
+
+}  // namespace
+}  // namespace planed::test
