@@ -16,8 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 5> kUnbuilt{{
-    {"routes.damping", [](const Config& c) { return c.routes.damping.max_flaps != 0; }},
+constexpr std::array<Unbuilt, 4> kUnbuilt{{
     {"routes.max_withdraw", [](const Config&) { return true; }},
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
     {"plugins", [](const Config& c) { return !c.plugins.empty(); }},

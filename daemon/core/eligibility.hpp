@@ -35,6 +35,7 @@ enum class Reason : std::uint8_t {
     PortUnconfirmed,  // That port came back, but the host has not been heard since.
     // Nothing speaks against it, and yet it is not announced for now. judge() never says so.
     AddDelay,  // It is new.
+    Damped,    // It came and went too often.
 };
 
 /// The word for JSON fields and log lines: `port_down`.

@@ -44,7 +44,7 @@ bool was_alive(const Neighbor& last) {
 }  // namespace
 
 Engine::Engine(std::shared_ptr<const Config> config) : config_(std::move(config)) {
-    delays_.configure(config_->routes);
+    configure_holds();
     for (std::size_t i = 0; i < kDumpKinds; ++i) {
         dumps_.request(static_cast<DumpKind>(i));
     }
@@ -652,7 +652,7 @@ void Engine::on(const ConfigChanged& changed, TimePoint now) {
     const bool all_differ =
         config_->routes != changed.config->routes || config_->learning != changed.config->learning;
     config_ = changed.config;
-    delays_.configure(config_->routes);
+    configure_holds();
     served_dirty_ = true;
     isolation_dirty_ = true;
     if (all_differ) {

@@ -21,6 +21,7 @@
 
 #include "config/config.hpp"
 #include "core/conflicts.hpp"
+#include "core/damping.hpp"
 #include "core/dump_schedule.hpp"
 #include "core/eligibility.hpp"
 #include "core/fdb_table.hpp"
@@ -88,6 +89,7 @@ public:
     };
     [[nodiscard]] std::optional<Hold> hold_of(const RouteKey& key) const;  // engine_holds.cpp
     [[nodiscard]] const RouteDelays& delays() const { return delays_; }
+    [[nodiscard]] const Damping& damping() const { return damping_; }
 
     struct Totals {
         std::size_t neighbors = 0;
@@ -226,9 +228,15 @@ private:
                                                 const NeighborRecord& record) const;
 
     // Between verdicts and wishes (engine_holds.cpp).
-    void announce(const RouteKey& key, const ServedInterface& served, TimePoint now);
+    void configure_holds();
+    void announce(const RouteKey& key,
+                  const NeighborRecord& host,
+                  const ServedInterface& served,
+                  TimePoint now);
+    bool may_be_announced(const RouteKey& key, const NeighborRecord& host, TimePoint now);
     void let_go(const RouteKey& key, TimePoint now);
-    void withdraw(const RouteKey& key, TimePoint now);
+    void lost_unannounced(const RouteKey& key, TimePoint now);
+    void withdraw(const RouteKey& key, Loss loss, TimePoint now);
     [[nodiscard]] Loss loss_of(const RouteKey& key, IfIndex link) const;
     [[nodiscard]] bool is_held(const NeighborRecord& record) const;
     void reinstall_leaving(IfIndex link);
@@ -349,6 +357,7 @@ private:
     Learning learning_;
     KernelSettings settings_;
     RouteDelays delays_;
+    Damping damping_;
     RouteSink sink_;
     Milestones milestones_;
     absl::btree_map<std::string, std::string> degraded_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine, fourth part: what stands between the verdict on a host and the wish for its route. A new
-// host may have to wait, and the route of a lost one may stay for a while.
+// host may have to wait, one that comes and goes is held back, and the route of a lost one may stay
+// for a while.
 //
 // A restart of planed or of zebra delays nobody: wishes outlive zebra, and whoever lives when the
 // tables have been read for the first time counts as announced before. That may announce a host
@@ -15,38 +16,75 @@
 
 namespace planed {
 
-void Engine::announce(const RouteKey& key, const ServedInterface& served, TimePoint now) {
-    if (!delays_.idle()) {
-        if (sink_.routes().desired(key)) {
-            if (delays_.regain(key)) {
-                note_hold(key);
-            }
-        } else if (!admits_all_ && !delays_.admits(key, served.link, now)) {
-            return;
-        }
+void Engine::configure_holds() {
+    delays_.configure(config_->routes);
+    damping_.configure(config_->routes.damping);
+}
+
+void Engine::announce(const RouteKey& key,
+                      const NeighborRecord& host,
+                      const ServedInterface& served,
+                      TimePoint now) {
+    const bool free = delays_.idle() && damping_.idle();
+    if (!free && !may_be_announced(key, host, now)) {
+        return;
     }
     sink_.want(key, plan_route(config_->routes, served));
+}
+
+bool Engine::may_be_announced(const RouteKey& key, const NeighborRecord& host, TimePoint now) {
+    if (sink_.routes().desired(key)) {
+        if (delays_.regain(key)) {
+            note_hold(key);
+        }
+        return true;
+    }
+    if (damping_.held(key, now)) {
+        delays_.refuse(key);
+        return false;
+    }
+    return admits_all_ ||
+           delays_.admits(key, {.link = host.key.link, .since = host.claimed_at}, now);
 }
 
 void Engine::let_go(const RouteKey& key, TimePoint now) {
     const auto& wish = sink_.routes().desired(key);
     if (!wish) {
-        delays_.refuse(key);
+        lost_unannounced(key, now);
         return;
     }
+    const Loss loss = loss_of(key, wish->out);
     const bool known = delays_.leaving(key) != nullptr;
-    if (delays_.keeps(key, loss_of(key, wish->out), now)) {
+    if (delays_.keeps(key, loss, now)) {
         if (!known) {
             note_hold(key);
         }
         return;
     }
-    withdraw(key, now);
+    withdraw(key, loss, now);
 }
 
-void Engine::withdraw(const RouteKey& key, TimePoint now) {
+void Engine::withdraw(const RouteKey& key, Loss loss, TimePoint now) {
     delays_.withdrawn(key, sink_.routes().desired(key)->out, now);
     sink_.unwant(key);
+    if (loss == Loss::Silent && damping_.flapped(key, now)) {
+        note_hold(key);
+    }
+}
+
+// A host that is held back for its flaps goes on flapping.
+void Engine::lost_unannounced(const RouteKey& key, TimePoint now) {
+    delays_.refuse(key);
+    if (!damping_.held(key, now)) {
+        return;
+    }
+    bool silent = false;
+    neighbors_.for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
+        silent = silent || loss_of(key, record.key.link) == Loss::Silent;
+    });
+    if (silent) {
+        (void)damping_.flapped(key, now);
+    }
 }
 
 // Of a wished route that no host claims; where it was announced says more than where else its
@@ -84,7 +122,8 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
         case Reason::BadMac:
         case Reason::OwnMac:
         case Reason::PortLeft:
-        case Reason::AddDelay: break;
+        case Reason::AddDelay:
+        case Reason::Damped: break;
     }
     return Loss::Administrative;
 }
@@ -114,6 +153,12 @@ void Engine::recheck_leaving(TimePoint now) {
 }
 
 void Engine::run_holds(TimePoint now) {
+    for (const RouteKey& key : damping_.due(now, limits::kPlannedPerTurnMax)) {
+        if (damping_.expire(key, now)) {
+            decide_route(key, now);
+            note_hold(key);
+        }
+    }
     for (const RouteKey& key : delays_.due(now, limits::kPlannedPerTurnMax)) {
         decide_route(key, now);
         note_hold(key);
@@ -137,6 +182,14 @@ std::optional<Engine::Hold> Engine::hold_of(const RouteKey& key) const {
                     .until = delays_.leaves_at(key),
                     .text = fmt::format("kept until then, though {} (routes.withdraw_delay)",
                                         describe(leaving->loss))};
+    }
+    if (const auto held = damping_.held(key, now_)) {
+        return Hold{.host = Reason::Damped,
+                    .until = held->until,
+                    .text = fmt::format("held back until then, because it fell silent {} times "
+                                        "within {} s (routes.damping)",
+                                        held->flaps,
+                                        config_->routes.damping.window / 1s)};
     }
     if (const auto until = delays_.announced_at(key)) {
         return Hold{.host = Reason::AddDelay,

@@ -247,7 +247,7 @@ void Engine::decide_route(const RouteKey& key, TimePoint now) {
     if (served == nullptr) {
         let_go(key, now);
     } else {
-        announce(key, *served, now);
+        announce(key, *best, *served, now);
     }
 }
 
@@ -540,6 +540,7 @@ std::optional<TimePoint> Engine::wake_at() {
         }
         sooner(conflicts_.wake_at());
         sooner(delays_.wake_at());
+        sooner(damping_.wake_at());
     }
     for (const auto& [id, end] : alarms_) {
         sooner(end);

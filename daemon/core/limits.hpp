@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "net/time.hpp"
 
@@ -77,6 +78,11 @@ inline constexpr Duration kHostAlarm = 180s;
 inline constexpr std::size_t kLeavingMax = 65'536;
 // Hosts that were withdrawn shortly ago, while a delay for new ones is configured.
 inline constexpr std::size_t kDepartedMax = 65'536;
+// Hosts whose withdrawals are counted, max_flaps times 8 bytes each. Without room for another one
+// that host is not damped, which is the safe side.
+inline constexpr std::size_t kFlapHistoriesMax = 16'384;
+// A hold doubles so many times at most: 2 minutes become 16.
+inline constexpr std::uint8_t kHoldDoublingsMax = 3;
 
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;

@@ -42,11 +42,11 @@ Duration RouteDelays::delay_of(Loss loss) const {
     return Duration{};
 }
 
-bool RouteDelays::admits(const RouteKey& key, IfIndex link, TimePoint now) {
+bool RouteDelays::admits(const RouteKey& key, const Arrival& arrival, TimePoint now) {
     const TimePoint* waits = waiting_.find(key);
-    const TimePoint since = waits == nullptr ? now : *waits;
+    const TimePoint since = waits == nullptr ? arrival.since : *waits;
     const IfIndex* left = departed_.find(key);
-    const bool moved = left != nullptr && *left != link;
+    const bool moved = left != nullptr && *left != arrival.link;
     if (moved || since + add_delay_ <= now) {
         waiting_.erase(key);
         departed_.erase(key);

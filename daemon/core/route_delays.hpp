@@ -48,8 +48,12 @@ public:
         return add_delay_ == Duration{} && waiting_.empty() && leaving_.empty();
     }
 
-    /// A host without a route has become eligible on this link, or still is: may it be announced?
-    bool admits(const RouteKey& key, IfIndex link, TimePoint now);
+    struct Arrival {
+        IfIndex link{};
+        TimePoint since{};  // Eligible there.
+    };
+    /// A host without a route has become eligible, or still is: may it be announced?
+    bool admits(const RouteKey& key, const Arrival& arrival, TimePoint now);
     /// It is not eligible any more, before it was announced.
     void refuse(const RouteKey& key) { waiting_.erase(key); }
 

@@ -10,7 +10,8 @@ namespace {
 /// Of a route, in zebra's hands or on the way there.
 std::string_view reason_of(SinkState state, const Engine& engine, const RouteKey& key) {
     const bool wished = state == SinkState::Held || state == SinkState::Pending;
-    if (const auto hold = wished ? engine.hold_of(key) : std::nullopt) {
+    const auto hold = wished ? engine.hold_of(key) : std::nullopt;
+    if (hold && !hold->route.empty()) {
         return hold->route;
     }
     switch (state) {

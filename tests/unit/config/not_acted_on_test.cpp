@@ -37,14 +37,13 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                                 "  - {name: swp2, proxy_nd: true, max_hosts: 5, hosts: [{address: "
                                 "10.0.0.5}], unresolved: reject}\n"
                                 "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
-                                "routes: {damping: {max_flaps: 3}, max_withdraw: {at_least: 5}}\n"),
+                                "routes: {max_withdraw: {at_least: 5}}\n"),
                 ElementsAre("redis.config_db",
                             "plugins",
                             "interfaces[0].proxy_arp",
                             "interfaces[1].proxy_nd",
                             "interfaces[1].max_hosts",
                             "interfaces[1].unresolved",
-                            "routes.damping",
                             "routes.max_withdraw"));
 }
 
@@ -54,7 +53,6 @@ TEST(NotActedOn, LeavesOutWhatAsksForNothing) {
                                 "api: {listen: [], tls: {}}\n"
                                 "interfaces: [{name: swp1, snoop: false, proxy_arp: off, proxy_nd: "
                                 "false, hosts: [], unresolved: none}]\n"
-                                "routes: {damping: {max_flaps: 0, window: 5s}}\n"
                                 "evpn: {}\n"),
                 IsEmpty());
 }

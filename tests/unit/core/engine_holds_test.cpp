@@ -271,5 +271,98 @@ TEST(WithdrawDelay, TellsReadersOfARouteThatIsKept) {
     EXPECT_THAT(leaf.engine.take_changes().routes, Contains(route_of("10.0.0.5")));
 }
 
+// damping -----------------------------------------------------------------------------------------
+
+Config with_damping(Duration add_delay = 0s) {
+    Config config = serving({"br0"});
+    config.routes.add_delay = add_delay;
+    config.routes.damping = {.max_flaps = 2, .window = 60s, .hold = 100s};
+    return config;
+}
+std::vector<SendRoute> flap(RailLeaf& leaf) {
+    auto sent = routes_of(leaf.feed(leaf.kernel.set(kHost, failed())));
+    const auto back = routes_of(leaf.feed(leaf.kernel.set(kHost, reachable(mac(5)))));
+    sent.insert(sent.end(), back.begin(), back.end());
+    return sent;
+}
+
+TEST(RouteDamping, HoldsAHostBackThatFellSilentTooOften) {
+    RailLeaf leaf(with_damping());
+
+    EXPECT_THAT(flap(leaf), ElementsAre(withdraws("10.0.0.5"), announces("10.0.0.5", kBr0)));
+    EXPECT_THAT(flap(leaf), ElementsAre(withdraws("10.0.0.5")));
+    EXPECT_EQ(reason_of_host(leaf, "10.0.0.5"), "damped");
+    EXPECT_THAT(routes_of(leaf.run_for(99999ms)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1ms)), ElementsAre(announces("10.0.0.5", kBr0)));
+    EXPECT_EQ(reason_of_host(leaf, "10.0.0.5"), "eligible");
+}
+
+TEST(RouteDamping, HoldsLongerWhoGoesOnFlapping) {
+    RailLeaf leaf(with_damping());
+    (void)flap(leaf);
+    (void)flap(leaf);
+
+    EXPECT_THAT(flap(leaf), IsEmpty());
+
+    EXPECT_THAT(routes_of(leaf.run_for(199s)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1s)), ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+TEST(RouteDamping, TakesAPortThatGoesDownForNoFlap) {
+    RailLeaf leaf(with_damping());
+
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.cut(without_carrier(leaf.kernel.link(kSwp1))))),
+                    ElementsAre(withdraws("10.0.0.5")));
+        EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.set(with_carrier(leaf.kernel.link(kSwp1))),
+                                         leaf.kernel.learn(in_br0(mac(5)), kSwp1)})),
+                    ElementsAre(announces("10.0.0.5", kBr0)));
+    }
+}
+
+TEST(RouteDamping, HoldsNobodyElseBack) {
+    RailLeaf leaf(with_damping());
+    (void)flap(leaf);
+    (void)flap(leaf);
+
+    EXPECT_THAT(routes_of(leaf.feed(host_six(leaf))), ElementsAre(announces("10.0.0.6", kBr0)));
+}
+
+TEST(RouteDamping, LetsNobodyWaitTwice) {
+    RailLeaf leaf(with_damping(10s));
+    (void)flap(leaf);
+    (void)leaf.run_for(10s);
+    (void)flap(leaf);
+
+    EXPECT_THAT(routes_of(leaf.run_for(99s)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1s)), ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
+TEST(RouteDamping, IsExplained) {
+    RailLeaf leaf(with_damping());
+    (void)flap(leaf);
+    (void)flap(leaf);
+
+    const Explanation explanation = EngineView(leaf.engine).explain(ip("10.0.0.5"));
+
+    EXPECT_EQ(explanation.verdict, "none");
+    EXPECT_EQ(explanation.reason, "damped");
+    EXPECT_THAT(explanation.chain,
+                Contains(Cause{.at = leaf.now + 100s,
+                               .stage = "hold",
+                               .text = "held back until then, because it fell silent 2 times "
+                                       "within 60 s (routes.damping)"}));
+}
+
+TEST(RouteDamping, ReleasesEverybodyWhenItIsTurnedOff) {
+    RailLeaf leaf(with_damping());
+    (void)flap(leaf);
+    (void)flap(leaf);
+
+    EXPECT_THAT(routes_of(leaf.feed(
+                    ConfigChanged{.config = std::make_shared<const Config>(serving({"br0"}))})),
+                ElementsAre(announces("10.0.0.5", kBr0)));
+}
+
 }  // namespace
 }  // namespace planed::test

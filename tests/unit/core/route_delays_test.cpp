@@ -14,8 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr TimePoint kStart{1h};
-constexpr IfIndex kHere{10};
-constexpr IfIndex kThere{11};
+constexpr RouteDelays::Arrival kHere{.link = IfIndex{10}, .since = kStart};
 
 RouteKey host(std::string_view address) {
     return route_key(VrfId::Default, ip(address));
@@ -54,17 +53,20 @@ TEST(RouteDelays, CountFromTheStartAfterAnInterruption) {
 
     delays.refuse(host("10.0.0.5"));
 
-    EXPECT_FALSE(delays.admits(host("10.0.0.5"), kHere, kStart + 6s));
+    const RouteDelays::Arrival again{.link = IfIndex{10}, .since = kStart + 6s};
+    EXPECT_FALSE(delays.admits(host("10.0.0.5"), again, kStart + 6s));
     EXPECT_EQ(delays.announced_at(host("10.0.0.5")), kStart + 11s);
 }
 
 TEST(RouteDelays, AdmitAtOnceWhoHasLeftAnotherLink) {
     RouteDelays delays = with({.add_delay = 5s});
-    delays.withdrawn(host("10.0.0.5"), kHere, kStart);
-    delays.withdrawn(host("10.0.0.6"), kHere, kStart);
+    delays.withdrawn(host("10.0.0.5"), kHere.link, kStart);
+    delays.withdrawn(host("10.0.0.6"), kHere.link, kStart);
 
-    EXPECT_TRUE(delays.admits(host("10.0.0.5"), kThere, kStart + 1s));
-    EXPECT_FALSE(delays.admits(host("10.0.0.6"), kHere, kStart + 1s));
+    const RouteDelays::Arrival there{.link = IfIndex{11}, .since = kStart + 1s};
+    EXPECT_TRUE(delays.admits(host("10.0.0.5"), there, kStart + 1s));
+    const RouteDelays::Arrival here{.link = IfIndex{10}, .since = kStart + 1s};
+    EXPECT_FALSE(delays.admits(host("10.0.0.6"), here, kStart + 1s));
     EXPECT_THAT(delays.due(kStart + 5s, 10), IsEmpty());
 }
 
