@@ -16,8 +16,7 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 4> kUnbuilt{{
-    {"routes.max_withdraw", [](const Config&) { return true; }},
+constexpr std::array<Unbuilt, 3> kUnbuilt{{
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
     {"plugins", [](const Config& c) { return !c.plugins.empty(); }},
     {"evpn", [](const Config& c) { return c.evpn != EvpnConfig{}; }},

@@ -231,6 +231,7 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     }
     const Neighbor& old = change.before;
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
+        note_mac(*record, old.mac);
         note_move(seen.key, old.mac, seen.neighbor.mac);
         release_mac(seen.key.link, old.mac);
         record->probed = false;
@@ -315,6 +316,7 @@ void Engine::remove_neighbor(const NeighborKey& key, TimePoint now) {
     if (known == nullptr) {
         return;
     }
+    note_mac(*known, known->neighbor.mac);
     // While it is known where the host lived: that may say why it is lost.
     if (const auto claim = std::exchange(known->claim, std::nullopt)) {
         decide_route(route_key(*claim, key.address), now);
@@ -577,6 +579,9 @@ void Engine::on(const KernelAnswered& answered, TimePoint now) {
         recover("neighbour table");
         neighbors_.note_written(key);
         return;
+    }
+    if (shield_.is_up()) {
+        ask_again_later(key, now);
     }
     const NeighborRecord* record = neighbors_.find(key);
     if (record != nullptr && !record->in_kernel) {

@@ -20,6 +20,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "config/config.hpp"
+#include "core/blast_shield.hpp"
 #include "core/conflicts.hpp"
 #include "core/damping.hpp"
 #include "core/dump_schedule.hpp"
@@ -90,6 +91,7 @@ public:
     [[nodiscard]] std::optional<Hold> hold_of(const RouteKey& key) const;  // engine_holds.cpp
     [[nodiscard]] const RouteDelays& delays() const { return delays_; }
     [[nodiscard]] const Damping& damping() const { return damping_; }
+    [[nodiscard]] const BlastShield& shield() const { return shield_; }
 
     struct Totals {
         std::size_t neighbors = 0;
@@ -211,6 +213,7 @@ private:
     void plan_dirty(TimePoint now);
     void plan(const NeighborKey& key, TimePoint now);
     void decide_route(const RouteKey& key, TimePoint now);
+    [[nodiscard]] const NeighborRecord* claimant_of(const RouteKey& key) const;
     void probe_if_in_doubt(const NeighborKey& key,
                            NeighborRecord& record,
                            const Whereabouts& where,
@@ -243,6 +246,17 @@ private:
     void recheck_leaving(TimePoint now);
     void run_holds(TimePoint now);
     void note_hold(const RouteKey& key);
+
+    // Too many losses at once (engine_shield.cpp).
+    void suspect(const RouteKey& key, IfIndex link);
+    void note_returned(const RouteKey& key, const NeighborRecord& host);
+    void note_mac(const NeighborRecord& record, const MacAddress& mac);
+    [[nodiscard]] MacAddress last_mac_of(const NeighborKey& place) const;
+    void run_shield(TimePoint now);
+    void judge_losses(TimePoint now);
+    void ask_guarded(TimePoint now);
+    void ask_again_later(const NeighborKey& place, TimePoint now);
+    void settle_guarded(TimePoint now);
 
     // Learning (engine_learn.cpp).
     void schedule_refresh(NeighborRecord& record, TimePoint now);
@@ -358,6 +372,11 @@ private:
     KernelSettings settings_;
     RouteDelays delays_;
     Damping damping_;
+    BlastShield shield_;
+    bool shielded_ = false;  // And it was said so.
+    ProbeQueue asks_;        // Guarded hosts.
+    // Of hosts that have lost theirs, until it is decided what becomes of their routes.
+    absl::flat_hash_map<NeighborKey, MacAddress> last_macs_;
     RouteSink sink_;
     Milestones milestones_;
     absl::btree_map<std::string, std::string> degraded_;

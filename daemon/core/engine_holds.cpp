@@ -19,13 +19,14 @@ namespace planed {
 void Engine::configure_holds() {
     delays_.configure(config_->routes);
     damping_.configure(config_->routes.damping);
+    shield_.configure(config_->routes.max_withdraw);
 }
 
 void Engine::announce(const RouteKey& key,
                       const NeighborRecord& host,
                       const ServedInterface& served,
                       TimePoint now) {
-    const bool free = delays_.idle() && damping_.idle();
+    const bool free = delays_.idle() && damping_.idle() && shield_.idle();
     if (!free && !may_be_announced(key, host, now)) {
         return;
     }
@@ -36,6 +37,9 @@ bool Engine::may_be_announced(const RouteKey& key, const NeighborRecord& host, T
     if (sink_.routes().desired(key)) {
         if (delays_.regain(key)) {
             note_hold(key);
+        }
+        if (shield_.find(key) != nullptr) {
+            note_returned(key, host);
         }
         return true;
     }
@@ -57,14 +61,20 @@ void Engine::let_go(const RouteKey& key, TimePoint now) {
     const bool known = delays_.leaving(key) != nullptr;
     if (delays_.keeps(key, loss, now)) {
         if (!known) {
+            shield_.release(key, false);
             note_hold(key);
         }
+        return;
+    }
+    if (loss == Loss::Silent && shield_.is_on()) {
+        suspect(key, wish->out);
         return;
     }
     withdraw(key, loss, now);
 }
 
 void Engine::withdraw(const RouteKey& key, Loss loss, TimePoint now) {
+    shield_.release(key, false);
     delays_.withdrawn(key, sink_.routes().desired(key)->out, now);
     sink_.unwant(key);
     if (loss == Loss::Silent && damping_.flapped(key, now)) {
@@ -131,8 +141,11 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
 /// Its route stays though it is lost: a verdict on another cause may end that.
 bool Engine::is_held(const NeighborRecord& record) const {
     const ServedInterface* served = served_.find(record.key.link);
-    return delays_.any_leaving() && served != nullptr &&
-           delays_.leaving(route_key(served->vrf, record.key.address)) != nullptr;
+    if (served == nullptr || !(delays_.any_leaving() || shield_.is_up())) {
+        return false;
+    }
+    const RouteKey key = route_key(served->vrf, record.key.address);
+    return delays_.leaving(key) != nullptr || shield_.find(key) != nullptr;
 }
 
 void Engine::reinstall_leaving(IfIndex link) {
@@ -148,6 +161,9 @@ void Engine::reinstall_leaving(IfIndex link) {
 // now speaks against their route.
 void Engine::recheck_leaving(TimePoint now) {
     for (const RouteKey& key : delays_.leaving()) {
+        decide_route(key, now);
+    }
+    for (const RouteKey& key : shield_.guarded()) {
         decide_route(key, now);
     }
 }
@@ -182,6 +198,15 @@ std::optional<Engine::Hold> Engine::hold_of(const RouteKey& key) const {
                     .until = delays_.leaves_at(key),
                     .text = fmt::format("kept until then, though {} (routes.withdraw_delay)",
                                         describe(leaving->loss))};
+    }
+    if (const BlastShield::Guarded* guarded = shield_.find(key)) {
+        const bool silent = guarded->phase == BlastShield::Phase::Silent;
+        return Hold{.host = Reason::Eligible,
+                    .route = "max_withdraw",
+                    .text = fmt::format("kept, because too many hosts fell silent at once: {} "
+                                        "(routes.max_withdraw)",
+                                        silent ? "it does not answer, and goes when its turn comes"
+                                               : "it is asked first")};
     }
     if (const auto held = damping_.held(key, now_)) {
         return Hold{.host = Reason::Damped,

@@ -305,6 +305,9 @@ void Engine::note_evidence(NeighborRecord& record, const NeighborSeen& seen, con
         case Nud::Permanent: return;
     }
     record.snooped = record.snooped || (old.state == Nud::None && is_ours(seen.neighbor));
+    if (shield_.is_up()) {
+        mark_dirty(record);  // It may have been asked whether it lives.
+    }
 }
 
 // The kernel gives a host up. True if that is not believed, or not yet.

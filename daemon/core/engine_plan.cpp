@@ -42,6 +42,7 @@ void Engine::settle(TimePoint now) {
         }
         reinstall_flapped();
         run_holds(now);
+        run_shield(now);
     }
     run_routes(now);
     run_refresh(now);
@@ -235,7 +236,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
 
 // Among the links on which an address is eligible, the one where it appeared last: a host that
 // moves is heard on the new link before the old one forgets it.
-void Engine::decide_route(const RouteKey& key, TimePoint now) {
+const NeighborRecord* Engine::claimant_of(const RouteKey& key) const {
     const NeighborRecord* best = nullptr;
     neighbors_.for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
         const bool later = best == nullptr || record.claimed_at > best->claimed_at;
@@ -243,6 +244,11 @@ void Engine::decide_route(const RouteKey& key, TimePoint now) {
             best = &record;
         }
     });
+    return best;
+}
+
+void Engine::decide_route(const RouteKey& key, TimePoint now) {
+    const NeighborRecord* best = claimant_of(key);
     const ServedInterface* served = best == nullptr ? nullptr : served_.find(best->key.link);
     if (served == nullptr) {
         let_go(key, now);
@@ -541,12 +547,14 @@ std::optional<TimePoint> Engine::wake_at() {
         sooner(conflicts_.wake_at());
         sooner(delays_.wake_at());
         sooner(damping_.wake_at());
+        sooner(shield_.wake_at());
     }
     for (const auto& [id, end] : alarms_) {
         sooner(end);
     }
     if (knows_neighbors()) {
         sooner(probes_.wake_at());
+        sooner(asks_.wake_at());
         if (!heard_.empty()) {
             sooner(heard_.begin()->first);
         }

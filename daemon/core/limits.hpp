@@ -81,6 +81,12 @@ inline constexpr std::size_t kDepartedMax = 65'536;
 // Hosts whose withdrawals are counted, max_flaps times 8 bytes each. Without room for another one
 // that host is not damped, which is the safe side.
 inline constexpr std::size_t kFlapHistoriesMax = 16'384;
+// Routes that stay because too many hosts fell silent at once; beyond this they go at once.
+inline constexpr std::size_t kGuardedMax = 131'072;
+// Such a host is asked within this time, however often the kernel refuses, and has answered within
+// that: the kernel's six requests take six seconds.
+inline constexpr Duration kAskedWithin = 60s;
+inline constexpr Duration kAnswerWithin = 10s;
 // A hold doubles so many times at most: 2 minutes become 16.
 inline constexpr std::uint8_t kHoldDoublingsMax = 3;
 

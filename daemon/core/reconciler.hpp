@@ -65,6 +65,7 @@ public:
         if (entry.desired == value) {
             return;
         }
+        wanted_ += entry.desired ? 0U : 1U;
         entry.desired = std::move(value);
         entry.rejected = false;
         cancel_retry(key, entry);  // It was the old wish's.
@@ -78,6 +79,7 @@ public:
             return;
         }
         Entry& entry = *found;
+        --wanted_;
         entry.desired.reset();
         entry.rejected = false;
         entry.reinstall = false;
@@ -345,6 +347,7 @@ public:
     [[nodiscard]] std::vector<Key> take_journal() { return std::exchange(journal_, {}); }
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    [[nodiscard]] std::size_t wanted() const { return wanted_; }  // Keys with a wish.
     /// Keys that wait for next(): never more than two for each key, however often wishes change.
     [[nodiscard]] std::size_t queued() const { return ready_puts_.size() + ready_deletes_.size(); }
     /// No difference is left that time or the sink's answer would not resolve by itself.
@@ -625,6 +628,7 @@ private:
     std::deque<Waiting> waiting_;  // In order of deadline: the timeout is one constant.
     std::set<std::pair<TimePoint, Key>> retries_;
     std::uint64_t last_id_ = 0;
+    std::size_t wanted_ = 0;
     std::size_t in_flight_puts_ = 0;
     std::size_t overdue_ = 0;
     TimePoint last_answer_{};      // When the sink last answered anything.

@@ -37,6 +37,8 @@ GATEWAY4, GATEWAY6 = "10.0.0.1/16", "fd00:0:0:1::1/64"
 _ETH_ALL, _ETH_ARP, _ETH_IPV6 = 0x0003, 0x0806, 0x86DD
 _PACKET_OUTGOING = 4
 READY = r"milestone .*name=READY"
+# What a test kills is dead: nobody is asked first because there are many.
+_MORTAL = {"routes": {"max_withdraw": {"share": "100%"}}}
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,8 @@ class Farm:
         env: dict[str, str] | None = None,
         by: Sequence[str] = (),
     ) -> Planed:
-        """With `Vlan100` served and nothing else said, unless `config` says it; started `by` a command that execs it."""
+        """With `Vlan100` served and hosts that may die in any number, unless `config` says otherwise; started `by` a
+        command that execs it."""
 
         def popen(argv: list[str], **kwargs: Any) -> "subprocess.Popen[str]":
             return self.leaf.popen([*by, *argv], **kwargs)
@@ -145,7 +148,9 @@ class Farm:
         number = len(self.planeds)
         file = self.leaf.path("/etc/planed/planed.yaml")
         self.planeds.append(Planed(popen, file, self._folder / f"planed{number}.log", args, env or {}))
-        self.planed.write_config({"interfaces": [{"name": BRIDGE}]} if config is None else config)
+        if not isinstance(config, str):
+            config = {**_MORTAL, **(config or {"interfaces": [{"name": BRIDGE}]})}
+        self.planed.write_config(config)
         return self.planed.start()
 
     # ---- servers ----

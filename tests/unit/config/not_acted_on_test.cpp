@@ -37,14 +37,13 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                                 "  - {name: swp2, proxy_nd: true, max_hosts: 5, hosts: [{address: "
                                 "10.0.0.5}], unresolved: reject}\n"
                                 "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
-                                "routes: {max_withdraw: {at_least: 5}}\n"),
+                                "routes: {add_delay: 1s, max_withdraw: {at_least: 5}}\n"),
                 ElementsAre("redis.config_db",
                             "plugins",
                             "interfaces[0].proxy_arp",
                             "interfaces[1].proxy_nd",
                             "interfaces[1].max_hosts",
-                            "interfaces[1].unresolved",
-                            "routes.max_withdraw"));
+                            "interfaces[1].unresolved"));
 }
 
 TEST(NotActedOn, LeavesOutWhatAsksForNothing) {

@@ -364,5 +364,160 @@ TEST(RouteDamping, ReleasesEverybodyWhenItIsTurnedOff) {
                 ElementsAre(announces("10.0.0.5", kBr0)));
 }
 
+// max_withdraw ------------------------------------------------------------------------------------
+
+// Ten more hosts on br0, 10.0.1.0 to 10.0.1.9, behind swp2.
+class CrowdedLeaf : public RailLeaf {
+public:
+    static constexpr std::uint16_t kHosts = 10;
+
+    CrowdedLeaf() : RailLeaf(shielded()) {
+        std::vector<Input> inputs;
+        for (std::uint16_t n = 0; n < kHosts; ++n) {
+            inputs.push_back(kernel.set(key(n), reachable(mac_of(n))));
+            inputs.push_back(kernel.learn(in_br0(mac_of(n)), kSwp2));
+        }
+        (void)feed(inputs);
+    }
+    static Config shielded() {
+        Config config = serving({"br0"});
+        config.routes.max_withdraw = {.share_percent = 50, .at_least = 3, .window = 10s};
+        return config;
+    }
+    static MacAddress mac_of(std::uint16_t n) { return mac(static_cast<std::uint16_t>(0x100 + n)); }
+    static NeighborKey key(std::uint16_t n) { return on_br0("10.0.1." + std::to_string(n)); }
+    std::vector<Input> fail(std::uint16_t from, std::uint16_t to) {
+        std::vector<Input> inputs;
+        for (std::uint16_t n = from; n < to; ++n) {
+            inputs.push_back(kernel.set(key(n), failed()));
+        }
+        return inputs;
+    }
+    bool is_shielded() { return engine.degraded().contains("max_withdraw"); }
+};
+
+TEST(MaxWithdraw, LetsAsManyGoAsItsShareAllows) {
+    CrowdedLeaf leaf;
+
+    EXPECT_EQ(routes_of(leaf.feed(leaf.fail(0, 5))).size(), 5U);
+    EXPECT_FALSE(leaf.is_shielded());
+}
+
+TEST(MaxWithdraw, LetsAtLeastSoManyGo) {
+    RailLeaf leaf(CrowdedLeaf::shielded());
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, failed()))),
+                ElementsAre(withdraws("10.0.0.5")));
+}
+
+TEST(MaxWithdraw, KeepsTheRestAndAsksThemWhenTooManyFallSilent) {
+    CrowdedLeaf leaf;
+    ASSERT_EQ(routes_of(leaf.feed(leaf.fail(0, 4))).size(), 4U);
+
+    const auto outputs = leaf.turn(leaf.fail(4, 7));
+
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    EXPECT_THAT(leaf.engine.degraded().at("max_withdraw"),
+                testing::StartsWith("3 of 7 announced hosts fell silent at once"));
+    const auto asked = only<WriteNeighbor>(outputs);
+    ASSERT_EQ(asked.size(), 3U);
+    EXPECT_EQ(asked[0],
+              (WriteNeighbor{.request = asked[0].request,
+                             .key = CrowdedLeaf::key(4),
+                             .mac = CrowdedLeaf::mac_of(4),
+                             .state = Nud::Probe}));
+    EXPECT_EQ(reason_of_route(leaf, "10.0.1.4"), "max_withdraw");
+}
+
+TEST(MaxWithdraw, KeepsWhoeverAnswersAndIsOverThen) {
+    CrowdedLeaf leaf;
+    EXPECT_THAT(routes_of(leaf.feed(leaf.fail(0, 9))), IsEmpty());
+    ASSERT_TRUE(leaf.is_shielded());
+    leaf.now += 1s;
+
+    std::vector<Input> answers;
+    for (std::uint16_t n = 0; n < 9; ++n) {
+        answers.push_back(leaf.kernel.set(CrowdedLeaf::key(n), reachable(CrowdedLeaf::mac_of(n))));
+    }
+    EXPECT_THAT(routes_of(leaf.feed(answers)), IsEmpty());
+
+    EXPECT_FALSE(leaf.is_shielded());
+    EXPECT_EQ(leaf.engine.shield().counters().saved, 9U);
+    EXPECT_THAT(routes_of(leaf.run_for(1h)), IsEmpty());
+}
+
+TEST(MaxWithdraw, LetsTheDeadGoAFewAtATime) {
+    CrowdedLeaf leaf;
+    (void)leaf.feed(leaf.fail(0, 9));
+    leaf.now += 6s;
+    EXPECT_EQ(routes_of(leaf.feed(leaf.fail(0, 9))).size(), 3U);
+
+    EXPECT_THAT(routes_of(leaf.run_for(9999ms)), IsEmpty());
+    EXPECT_EQ(routes_of(leaf.run_for(1ms)).size(), 3U);
+    EXPECT_TRUE(leaf.is_shielded());
+    EXPECT_EQ(routes_of(leaf.run_for(10s)).size(), 3U);
+    EXPECT_FALSE(leaf.is_shielded());
+    EXPECT_EQ(leaf.zebra.size(), 2U);
+}
+
+TEST(MaxWithdraw, LetsTheDeadGoThoughTheKernelNeverSaysWhatBecameOfThem) {
+    CrowdedLeaf leaf;
+    leaf.answer_writes = false;
+    (void)leaf.feed(leaf.fail(0, 9));
+
+    EXPECT_THAT(routes_of(leaf.run_for(9s)), IsEmpty());
+    (void)leaf.run_for(10min);
+
+    EXPECT_EQ(leaf.zebra.size(), 2U);
+    EXPECT_FALSE(leaf.is_shielded());
+}
+
+TEST(MaxWithdraw, AsksThoseWhomTheKernelHasForgottenAltogether) {
+    CrowdedLeaf leaf;
+    std::vector<Input> inputs = leaf.fail(0, 9);
+    for (std::uint16_t n = 0; n < 9; ++n) {
+        inputs.push_back(leaf.kernel.remove(CrowdedLeaf::key(n)));
+    }
+
+    const auto outputs = leaf.turn(inputs);
+
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    const auto asked = only<WriteNeighbor>(outputs);
+    ASSERT_EQ(asked.size(), 9U);
+    EXPECT_EQ(asked[8].mac, CrowdedLeaf::mac_of(8));
+    EXPECT_TRUE(asked[8].ext_learned);
+}
+
+TEST(MaxWithdraw, IsNoMatterForAPortThatGoesDown) {
+    CrowdedLeaf leaf;
+
+    EXPECT_EQ(
+        routes_of(leaf.feed(leaf.kernel.cut(without_carrier(leaf.kernel.link(kSwp2))))).size(),
+        10U);
+    EXPECT_FALSE(leaf.is_shielded());
+}
+
+TEST(MaxWithdraw, LetsGuardedHostsGoAtOnceForAnAdministrativeCause) {
+    CrowdedLeaf leaf;
+    (void)leaf.feed(leaf.fail(0, 9));
+    Config unserved = CrowdedLeaf::shielded();
+    unserved.interfaces.clear();
+
+    EXPECT_EQ(
+        routes_of(leaf.feed(ConfigChanged{.config = std::make_shared<const Config>(unserved)}))
+            .size(),
+        11U);
+    EXPECT_FALSE(leaf.is_shielded());
+}
+
+TEST(MaxWithdraw, IsOffAtAHundredPercent) {
+    CrowdedLeaf leaf;
+    Config off = CrowdedLeaf::shielded();
+    off.routes.max_withdraw.share_percent = 100;
+    (void)leaf.feed(ConfigChanged{.config = std::make_shared<const Config>(off)});
+
+    EXPECT_EQ(routes_of(leaf.feed(leaf.fail(0, 10))).size(), 10U);
+}
+
 }  // namespace
 }  // namespace planed::test
