@@ -26,10 +26,9 @@ struct UnbuiltOfInterface {
     std::string_view key;
     bool (*asks)(const InterfaceConfig&);
 };
-constexpr std::array<UnbuiltOfInterface, 4> kUnbuiltOfInterface{{
+constexpr std::array<UnbuiltOfInterface, 3> kUnbuiltOfInterface{{
     {"proxy_arp", [](const InterfaceConfig& i) { return i.proxy_arp == ProxyArp::Pvlan; }},
     {"proxy_nd", [](const InterfaceConfig& i) { return i.proxy_nd; }},
-    {"max_hosts", [](const InterfaceConfig&) { return true; }},
     {"unresolved", [](const InterfaceConfig& i) { return i.unresolved != Unresolved::None; }},
 }};
 

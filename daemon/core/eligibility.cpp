@@ -138,6 +138,7 @@ std::string_view word(Reason reason) {
         case Reason::PortUnconfirmed: return "port_unconfirmed";
         case Reason::AddDelay: return "add_delay";
         case Reason::Damped: return "damped";
+        case Reason::OverLimit: return "over_limit";
     }
     return "unknown";
 }
@@ -167,6 +168,8 @@ std::string describe(Reason reason, const ServedInterface* served, std::string_v
         case Reason::PortUnconfirmed:
             return fmt::format("not heard since port {} came back", port_name);
         case Reason::AddDelay: return "new: announced when it has been here for routes.add_delay";
+        case Reason::OverLimit:
+            return fmt::format("{} has max_hosts announced hosts already", name);
         case Reason::Damped: return "held back: it came and went too often (routes.damping)";
     }
     return "unknown";

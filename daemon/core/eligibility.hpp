@@ -34,8 +34,9 @@ enum class Reason : std::uint8_t {
     PortLeft,         // That port is not a member of the bridge any more, or is deleted.
     PortUnconfirmed,  // That port came back, but the host has not been heard since.
     // Nothing speaks against it, and yet it is not announced for now. judge() never says so.
-    AddDelay,  // It is new.
-    Damped,    // It came and went too often.
+    AddDelay,   // It is new.
+    Damped,     // It came and went too often.
+    OverLimit,  // The interface has max_hosts announced hosts.
 };
 
 /// The word for JSON fields and log lines: `port_down`.

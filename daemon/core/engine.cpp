@@ -230,6 +230,7 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
         return;
     }
     const Neighbor& old = change.before;
+    crowds_changed_ = crowds_changed_ || old == Neighbor{};
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
         note_mac(*record, old.mac);
         note_move(seen.key, old.mac, seen.neighbor.mac);
@@ -318,10 +319,15 @@ void Engine::remove_neighbor(const NeighborKey& key, TimePoint now) {
     }
     note_mac(*known, known->neighbor.mac);
     // While it is known where the host lived: that may say why it is lost.
+    if (known->reason == Reason::OverLimit) {
+        note_over_limit(key, false);
+    }
     if (const auto claim = std::exchange(known->claim, std::nullopt)) {
+        uncount_claim(key);
         decide_route(route_key(*claim, key.address), now);
     }
     const auto record = neighbors_.erase(key);
+    crowds_changed_ = true;
     note_changed(key);
     probes_.remove(key);
     doubts_.erase(key);

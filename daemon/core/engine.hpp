@@ -258,6 +258,14 @@ private:
     void ask_again_later(const NeighborKey& place, TimePoint now);
     void settle_guarded(TimePoint now);
 
+    // max_hosts (engine_crowd.cpp).
+    [[nodiscard]] bool is_over_limit(const NeighborRecord& record,
+                                     const ServedInterface& served) const;
+    void count_claim(const NeighborKey& key);
+    void uncount_claim(const NeighborKey& key);
+    void note_over_limit(const NeighborKey& key, bool over);
+    void watch_crowds();
+
     // Learning (engine_learn.cpp).
     void schedule_refresh(NeighborRecord& record, TimePoint now);
     void run_refresh(TimePoint now);
@@ -373,8 +381,12 @@ private:
     RouteDelays delays_;
     Damping damping_;
     BlastShield shield_;
-    bool shielded_ = false;  // And it was said so.
-    ProbeQueue asks_;        // Guarded hosts.
+    absl::flat_hash_map<IfIndex, std::size_t> claims_;  // Of each link's hosts.
+    absl::btree_set<NeighborKey> over_limit_;           // Hosts without room on their interface.
+    absl::btree_map<IfIndex, std::string> crowded_;     // Interfaces near their limit.
+    bool crowds_changed_ = true;  // A neighbour came or went, or a limit is another.
+    bool shielded_ = false;       // And it was said so.
+    ProbeQueue asks_;             // Guarded hosts.
     // Of hosts that have lost theirs, until it is decided what becomes of their routes.
     absl::flat_hash_map<NeighborKey, MacAddress> last_macs_;
     RouteSink sink_;

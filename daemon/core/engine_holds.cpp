@@ -133,7 +133,8 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
         case Reason::OwnMac:
         case Reason::PortLeft:
         case Reason::AddDelay:
-        case Reason::Damped: break;
+        case Reason::Damped:
+        case Reason::OverLimit: break;
     }
     return Loss::Administrative;
 }

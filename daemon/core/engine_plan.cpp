@@ -43,6 +43,9 @@ void Engine::settle(TimePoint now) {
         reinstall_flapped();
         run_holds(now);
         run_shield(now);
+        if (std::exchange(crowds_changed_, false)) {
+            watch_crowds();
+        }
     }
     run_routes(now);
     run_refresh(now);
@@ -66,6 +69,7 @@ void Engine::settle(TimePoint now) {
 
 void Engine::update_served(TimePoint /*now*/) {
     served_dirty_ = false;
+    crowds_changed_ = true;
     for (const IfIndex link : served_.update(*config_, links_, addresses_)) {
         const ServedInterface* served = served_.find(link);
         if (served == nullptr) {
@@ -152,7 +156,8 @@ void Engine::plan_dirty(TimePoint now) {
             std::min({limits::kFetchedAhead, budget, dirty_.size() - planned_});
         fetch_ahead(std::span<const NeighborKey>(dirty_).subspan(planned_, some));
         for (const std::size_t end = planned_ + some; planned_ < end; ++planned_) {
-            plan(dirty_[planned_], now);
+            const NeighborKey key = dirty_[planned_];  // More may become dirty meanwhile.
+            plan(key, now);
         }
         budget -= some;
     }
@@ -191,7 +196,13 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     if (!statics_.empty() && where.served != nullptr) {
         where.port = static_port(key, *where.served).value_or(where.port);
     }
-    const Reason reason = judge_neighbor(key, *record, where.served, where.port);
+    Reason reason = judge_neighbor(key, *record, where.served, where.port);
+    if (reason == Reason::Eligible && is_over_limit(*record, *where.served)) {
+        reason = Reason::OverLimit;
+    }
+    if (reason == Reason::OverLimit || record->reason == Reason::OverLimit) {
+        note_over_limit(key, reason == Reason::OverLimit);
+    }
     if (reason != record->reason) {
         record->reason = reason;
         record->judged = now;
@@ -205,6 +216,11 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     record->claim = eligible ? std::optional(where.served->vrf) : std::nullopt;
     if (eligible && before != record->claim) {
         record->claimed_at = now;
+    }
+    if (eligible && !before) {
+        count_claim(key);
+    } else if (!eligible && before) {
+        uncount_claim(key);
     }
     if (before && before != record->claim) {
         decide_route(route_key(*before, key.address), now);

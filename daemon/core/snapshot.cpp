@@ -195,7 +195,14 @@ HealthView EngineView::health() const {
                       .overruns = counters.overruns,
                       .resyncs = counters.resyncs,
                       .refused = counters.refused,
-                      .routes_queued = engine_.routes().queued()};
+                      .routes_queued = engine_.routes().queued(),
+                      .hosts_delayed = engine_.delays().counters().delayed,
+                      .hosts_flapped = engine_.damping().counters().flaps,
+                      .hosts_damped = engine_.damping().counters().held,
+                      .routes_kept = engine_.delays().counters().kept,
+                      .routes_guarded = engine_.shield().counters().guarded,
+                      .routes_returned =
+                          engine_.delays().counters().returned + engine_.shield().counters().saved};
     for (const auto& [what, why] : engine_.degraded()) {
         health.degraded.push_back(what + ": " + why);
     }

@@ -117,6 +117,13 @@ struct HealthView {
     std::uint64_t resyncs = 0;
     std::uint64_t refused = 0;  // Facts that a full table had no room for.
     std::uint64_t routes_queued = 0;
+    // What stood between verdicts and routes, since the start.
+    std::uint64_t hosts_delayed = 0;    // New ones that had to wait.
+    std::uint64_t hosts_flapped = 0;    // Withdrawals that count for damping.
+    std::uint64_t hosts_damped = 0;     // Times that one was held back, or for longer.
+    std::uint64_t routes_kept = 0;      // After a loss, by routes.withdraw_delay.
+    std::uint64_t routes_guarded = 0;   // After a loss, by routes.max_withdraw.
+    std::uint64_t routes_returned = 0;  // Kept or guarded ones whose host lives.
     bool operator==(const HealthView&) const = default;
 };
 

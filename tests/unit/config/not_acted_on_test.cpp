@@ -42,7 +42,6 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                             "plugins",
                             "interfaces[0].proxy_arp",
                             "interfaces[1].proxy_nd",
-                            "interfaces[1].max_hosts",
                             "interfaces[1].unresolved"));
 }
 

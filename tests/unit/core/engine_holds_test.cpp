@@ -519,5 +519,72 @@ TEST(MaxWithdraw, IsOffAtAHundredPercent) {
     EXPECT_EQ(routes_of(leaf.feed(leaf.fail(0, 10))).size(), 10U);
 }
 
+// max_hosts ---------------------------------------------------------------------------------------
+
+Config with_max_hosts(std::uint32_t most) {
+    Config config = serving({"br0"});
+    config.interfaces[0].max_hosts = most;
+    return config;
+}
+Input nth_host(Leaf& leaf, std::uint16_t n) {
+    return leaf.kernel.set(on_br0("10.0.2." + std::to_string(n)), reachable(mac(5)));
+}
+
+TEST(MaxHosts, AnnouncesNoNewOneAboveTheLimit) {
+    RailLeaf leaf(with_max_hosts(2));
+
+    EXPECT_THAT(routes_of(leaf.feed({nth_host(leaf, 1), nth_host(leaf, 2)})),
+                ElementsAre(announces("10.0.2.1", kBr0)));
+    EXPECT_EQ(reason_of_host(leaf, "10.0.2.2"), "over_limit");
+    EXPECT_EQ(EngineView(leaf.engine).explain(ip("10.0.2.2")).reason, "over_limit");
+}
+
+TEST(MaxHosts, AnnouncesWhoeverWaitsWhenAnotherGoes) {
+    RailLeaf leaf(with_max_hosts(2));
+    (void)leaf.feed({nth_host(leaf, 1), nth_host(leaf, 2), nth_host(leaf, 3)});
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, failed()))),
+                ElementsAre(withdraws("10.0.0.5"), announces("10.0.2.2", kBr0)));
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.remove(on_br0("10.0.2.1")))),
+                ElementsAre(withdraws("10.0.2.1"), announces("10.0.2.3", kBr0)));
+}
+
+TEST(MaxHosts, NeverWithdrawsWhoIsAnnounced) {
+    RailLeaf leaf(with_max_hosts(10));
+    (void)leaf.feed({nth_host(leaf, 1), nth_host(leaf, 2)});
+
+    EXPECT_THAT(routes_of(leaf.feed(
+                    ConfigChanged{.config = std::make_shared<const Config>(with_max_hosts(1))})),
+                IsEmpty());
+    EXPECT_THAT(routes_of(leaf.feed(nth_host(leaf, 3))), IsEmpty());
+}
+
+TEST(MaxHosts, DelaysNobodyWhoIsThereWhenPlanedStarts) {
+    KernelFacts kernel = rail();
+    (void)kernel.set(kHost, reachable(mac(5)));
+    (void)kernel.set(on_br0("10.0.2.1"), reachable(mac(5)));
+    Leaf leaf(with_max_hosts(1), kernel);
+
+    EXPECT_THAT(routes_of(leaf.feed(ZapiUp{.family = "C"})),
+                ElementsAre(announces("10.0.0.5", kBr0), announces("10.0.2.1", kBr0)));
+}
+
+TEST(MaxHosts, RaiseAnAlarmAtEightyPercentAndEndItWithSomeRoom) {
+    RailLeaf leaf(with_max_hosts(20));
+    for (std::uint16_t n = 1; n < 15; ++n) {
+        (void)leaf.feed(nth_host(leaf, n));
+    }
+    EXPECT_FALSE(leaf.engine.degraded().contains("hosts on br0"));
+
+    (void)leaf.feed(nth_host(leaf, 15));
+    EXPECT_EQ(leaf.engine.degraded().at("hosts on br0"),
+              "16 of 20 (max_hosts): above that new ones are not announced");
+
+    (void)leaf.feed(leaf.kernel.remove(on_br0("10.0.2.1")));
+    EXPECT_TRUE(leaf.engine.degraded().contains("hosts on br0"));
+    (void)leaf.feed(leaf.kernel.remove(on_br0("10.0.2.2")));
+    EXPECT_FALSE(leaf.engine.degraded().contains("hosts on br0"));
+}
+
 }  // namespace
 }  // namespace planed::test
