@@ -19,6 +19,20 @@ inline constexpr std::size_t kFdbMax = 262'144;
 inline constexpr std::size_t kLinksMax = 16'384;
 inline constexpr std::size_t kAddressesMax = 65'536;
 
+// The hosts of the plane that other leaves have: as for neighbours.
+inline constexpr std::size_t kPlaneRoutesMax = 262'144;
+// After a session with zebra began anew, what its first dump did not name is kept this long: bgpd
+// has its peers back 4 to 15 s after zebra died with it (measured, with graceful restart).
+inline constexpr Duration kPlaneGrace = 30s;
+// A bgpd that is stopped takes its routes back before it ends: one that goes is gone so long after
+// the last of them, at most so long after the first.
+inline constexpr Duration kPlaneGoneQuiet = 250ms;
+inline constexpr Duration kPlaneGoneMost = 700ms;
+// Proxy entries of a leaf: a plane's IPv6 addresses, on four interfaces.
+inline constexpr std::size_t kProxiesMax = 65'536;
+// Each costs the kernel some microseconds under RTNL, of which others want their share.
+inline constexpr std::size_t kProxiesPerTurnMax = 256;
+
 // zebra takes 100,000 routes a second and answers after 14 ms: a window of this size never limits.
 inline constexpr std::size_t kRoutesInFlightMax = 262'144;
 
