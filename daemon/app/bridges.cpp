@@ -50,6 +50,16 @@ struct ToInput {
     std::optional<Input> operator()(const zapi::ReadBackFailed& /*failed*/) const {
         return ReadBackFinished{.complete = false};
     }
+    std::optional<Input> operator()(const zapi::PlaneRow& row) const {
+        const RouteKey key{.vrf = row.vrf, .prefix = row.prefix};
+        return row.gone ? Input(PlaneRouteGone{.key = key}) : Input(PlaneRouteSeen{.key = key});
+    }
+    std::optional<Input> operator()(const zapi::PlaneDoubted& /*doubted*/) const {
+        return PlaneDoubted{};
+    }
+    std::optional<Input> operator()(const zapi::PlaneDumped& dumped) const {
+        return PlaneDumped{.vrf = dumped.vrf};
+    }
     std::optional<Input> operator()(const zapi::Synced& /*synced*/) const { return std::nullopt; }
     std::optional<Input> operator()(const zapi::ServerRefused& /*refused*/) const {
         return std::nullopt;
@@ -91,6 +101,10 @@ struct CarryOut {
         session.announce_vrf(announce.vrf);
         return true;
     }
+    bool operator()(const WatchPlane& watch) const {
+        session.watch_plane(watch.vrf);
+        return true;
+    }
     template <class Other>
     bool operator()(const Other& /*other*/) const {
         return false;
@@ -101,7 +115,8 @@ bool concerns_zebra(const Output& output) {
     return std::holds_alternative<SendRoute>(output) ||
            std::holds_alternative<StartReadBack>(output) ||
            std::holds_alternative<CompleteRestart>(output) ||
-           std::holds_alternative<AnnounceVrf>(output);
+           std::holds_alternative<AnnounceVrf>(output) ||
+           std::holds_alternative<WatchPlane>(output);
 }
 
 }  // namespace

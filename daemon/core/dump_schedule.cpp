@@ -58,8 +58,9 @@ std::optional<TimePoint> DumpSchedule::wake_at() const {
 }
 
 bool DumpSchedule::all_synced() const {
-    return std::all_of(
-        states_.begin(), states_.end(), [](const State& dump) { return dump.synced; });
+    return std::all_of(states_.begin(), states_.begin() + kFactDumps, [](const State& dump) {
+        return dump.synced;
+    });
 }
 
 }  // namespace planed

@@ -21,6 +21,7 @@ std::string_view word(DumpKind kind) {
         case DumpKind::Addresses: return "addresses";
         case DumpKind::Neighbors: return "neighbours";
         case DumpKind::Fdb: return "forwarding entries";
+        case DumpKind::Proxies: return "proxied neighbours";
     }
     return "unknown";
 }
@@ -154,6 +155,7 @@ void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint 
     const bool returned = up && delays_.any_leaving();  // The kernel has dropped what was kept.
     if ((change.flapped || returned) && served_.find(link.index) != nullptr) {
         flapped_.insert(link.index);
+        dumps_.request(DumpKind::Proxies);  // The kernel has flushed them.
     }
     mark_statics_dirty(link.name);
     for (const FdbKey& key : up ? fdb_.port_up(link.index) : fdb_.distrust(link.index)) {
@@ -185,6 +187,8 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
     mark_mac_dirty(link->mac);
     mark_statics_dirty(link->name);
     settings_.forget(gone.link);
+    proxies_.forget(gone.link, now);
+    recover(fmt::format("proxies {}", link->name));
     link_retries_.erase(gone.link);
     recover(fmt::format("port {}", link->name));
     for (const Setting setting : kSettings) {
@@ -202,6 +206,7 @@ void Engine::on(const AddressSeen& seen, TimePoint /*now*/) {
     if (addresses_.see(seen)) {
         served_dirty_ = true;
         mark_address_dirty(seen.address.address());
+        proxies_.mark(seen.address.address());
     }
 }
 
@@ -209,6 +214,7 @@ void Engine::on(const AddressGone& gone, TimePoint /*now*/) {
     if (addresses_.gone(gone.link, gone.address)) {
         served_dirty_ = true;
         mark_address_dirty(gone.address.address());
+        proxies_.mark(gone.address.address());
     }
 }
 
@@ -329,6 +335,7 @@ void Engine::remove_neighbor(const NeighborKey& key, TimePoint now) {
     const auto record = neighbors_.erase(key);
     crowds_changed_ = true;
     note_changed(key);
+    proxies_.mark(key.address);
     probes_.remove(key);
     doubts_.erase(key);
     if (!record->neighbor.mac.is_zero()) {
@@ -399,6 +406,7 @@ void Engine::on(const DumpStarted& started, TimePoint /*now*/) {
         case DumpKind::Addresses: addresses_.dump_begin(); return;
         case DumpKind::Neighbors: neighbors_.dump_begin(); return;
         case DumpKind::Fdb: fdb_.dump_begin(); return;
+        case DumpKind::Proxies: return;  // Since it was asked for.
     }
 }
 
@@ -426,6 +434,7 @@ void Engine::on(const DumpFinished& finished, TimePoint now) {
             }
             break;
         case DumpKind::Fdb: fdb_.dump_finish(conclusive); break;
+        case DumpKind::Proxies: proxies_.dump_finish(finished.complete, now); break;
     }
     if (!finished.complete) {
         say(Level::Warn,
@@ -487,6 +496,7 @@ void Engine::on(const EventsLost& lost, TimePoint /*now*/) {
     if (lost.kind == DumpKind::Links) {
         // A flap may be among what was lost: put the routes again, without a gap.
         sink_.refresh_all();
+        dumps_.request(DumpKind::Proxies);
     }
 }
 
@@ -522,6 +532,7 @@ void Engine::on(const ReadBackFinished& finished, TimePoint now) {
 
 void Engine::on(const ZapiUp& up, TimePoint now) {
     announced_vrfs_.clear();
+    plane_session_began();
     restart_completed_ = false;
     if (peers_matter_ != up.resolves_over_ours) {
         peers_matter_ = up.resolves_over_ours;
@@ -537,6 +548,7 @@ void Engine::on(const ZapiUp& up, TimePoint now) {
 
 void Engine::on(const ZapiLost& lost, TimePoint /*now*/) {
     sink_.lost();
+    plane_.lost();
     degrade("zebra", lost.why.text);
 }
 
@@ -564,7 +576,7 @@ void Engine::on(const KernelAnswered& answered, TimePoint now) {
         }
         return;
     }
-    if (note_link_answer(answered, now)) {
+    if (note_link_answer(answered, now) || note_proxy_answer(answered, now)) {
         return;
     }
     const auto write = neighbor_writes_.find(answered.request);
@@ -677,6 +689,7 @@ void Engine::on(const StopRequested& /*requested*/, TimePoint /*now*/) {
     const bool withdraw = config_->on_exit == OnExit::Withdraw;
     if (withdraw) {
         settings_.undo_all();
+        remove_proxies();
         open_shut_ports();
     } else if (!shut_ports_.empty()) {
         say(Level::Warn,
@@ -751,11 +764,13 @@ void Engine::keep_changes(bool keep) {
     keeps_changes_ = keep;
     changes_ = {};
     sink_.keep_journal(keep);
+    proxies_.keep_journal(keep);
 }
 
 Changes Engine::take_changes() {
     std::vector<RouteKey> journal = sink_.take_journal();
     changes_.routes.insert(changes_.routes.end(), journal.begin(), journal.end());
+    changes_.proxies = proxies_.take_journal();
     return std::exchange(changes_, {});
 }
 

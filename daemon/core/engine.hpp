@@ -32,7 +32,9 @@
 #include "core/milestones.hpp"
 #include "core/neighbor_table.hpp"
 #include "core/output.hpp"
+#include "core/plane_routes.hpp"
 #include "core/probe_queue.hpp"
+#include "core/proxies.hpp"
 #include "core/refresh_queue.hpp"
 #include "core/route_delays.hpp"
 #include "core/route_sink.hpp"
@@ -116,6 +118,8 @@ public:
         return degraded_;
     }
     [[nodiscard]] const RouteSink::Routes& routes() const { return sink_.routes(); }
+    [[nodiscard]] const Proxies& proxies() const { return proxies_; }
+    [[nodiscard]] const PlaneRoutes& plane() const { return plane_; }
     [[nodiscard]] const NeighborTable& neighbors() const { return neighbors_; }
     [[nodiscard]] const ServedInterfaces& served() const { return served_; }
     [[nodiscard]] const LinkTable& links() const { return links_; }
@@ -159,6 +163,7 @@ private:
     void on(const NeighborGone& gone, TimePoint now);
     void on(const FdbSeen& seen, TimePoint now);
     void on(const FdbGone& gone, TimePoint now);
+    void on(const ProxySeen& seen, TimePoint now);
     void on(const HostHeard& heard, TimePoint now);
     void on(const Listening& listening, TimePoint now);
     void on(const DumpStarted& started, TimePoint now);
@@ -168,6 +173,10 @@ private:
     void on(const RouteAnswered& answered, TimePoint now);
     void on(const RouteSeen& seen, TimePoint now);
     void on(const ReadBackFinished& finished, TimePoint now);
+    void on(const PlaneRouteSeen& seen, TimePoint now);
+    void on(const PlaneRouteGone& gone, TimePoint now);
+    void on(const PlaneDoubted& doubted, TimePoint now);
+    void on(const PlaneDumped& dumped, TimePoint now);
     void on(const ZapiUp& up, TimePoint now);
     void on(const ZapiLost& lost, TimePoint now);
     void on(const KernelAnswered& answered, TimePoint now);
@@ -301,6 +310,18 @@ private:
     void raise(const std::string& id, std::string text, TimePoint now);
     void run_alarms(TimePoint now);
 
+    // Proxies (engine_proxies.cpp).
+    void watch_planes(TimePoint now);
+    void plane_session_began();
+    void update_proxied(IfIndex link);
+    void serve_settings(const ServedInterface& served);
+    [[nodiscard]] bool is_behind(const NeighborKey& key) const;
+    void run_proxies(TimePoint now);
+    [[nodiscard]] bool knows_proxies() const;
+    [[nodiscard]] std::optional<SendProxy> next_proxy();
+    void remove_proxies();
+    bool note_proxy_answer(const KernelAnswered& answered, TimePoint now);
+
     // Time to outputs (engine_plan.cpp).
     void run_probes(TimePoint now);
     void run_dumps(TimePoint now);
@@ -390,6 +411,10 @@ private:
     // Of hosts that have lost theirs, until it is decided what becomes of their routes.
     absl::flat_hash_map<NeighborKey, MacAddress> last_macs_;
     RouteSink sink_;
+    PlaneRoutes plane_;
+    absl::btree_set<VrfId> watched_planes_;  // On this session with zebra.
+    Proxies proxies_;
+    bool answers_nd_ = false;  // The proxies were once all as wanted.
     Milestones milestones_;
     absl::btree_map<std::string, std::string> degraded_;
     absl::btree_map<std::uint64_t, NeighborKey> neighbor_writes_;  // Asked, not yet answered.

@@ -47,6 +47,7 @@ void Engine::settle(TimePoint now) {
             watch_crowds();
         }
     }
+    run_proxies(now);
     run_routes(now);
     run_refresh(now);
     run_heard(now);
@@ -75,6 +76,7 @@ void Engine::update_served(TimePoint /*now*/) {
         if (served == nullptr) {
             settings_.unserve(link);
         }
+        update_proxied(link);
         mark_link_dirty(link);
         if (keeps_changes_) {
             changes_.interfaces.push_back(link);
@@ -83,7 +85,7 @@ void Engine::update_served(TimePoint /*now*/) {
     update_listening();
     update_statics();
     for (const auto& [link, served] : served_.all()) {
-        settings_.serve(served, config_->learning);
+        serve_settings(served);
         if (sink_.is_up() && announced_vrfs_.insert(served.vrf).second &&
             served.vrf != VrfId::Default) {
             outputs_.emplace_back(AnnounceVrf{.vrf = served.vrf});
@@ -192,6 +194,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     record->dirty = false;
     note_changed(key);
+    proxies_.mark(key.address);
     Whereabouts where = whereabouts_of(key.link, record->neighbor.mac);
     if (!statics_.empty() && where.served != nullptr) {
         where.port = static_port(key, *where.served).value_or(where.port);
@@ -449,6 +452,9 @@ void Engine::run_probes(TimePoint now) {
 
 void Engine::run_dumps(TimePoint now) {
     while (const auto kind = dumps_.poll(now)) {
+        if (*kind == DumpKind::Proxies) {
+            proxies_.dump_begin(now);
+        }
         outputs_.emplace_back(StartDump{.kind = *kind});
     }
 }
@@ -531,6 +537,9 @@ std::optional<Output> Engine::poll() {
             return *route;
         }
     }
+    if (auto proxy = next_proxy()) {
+        return *proxy;
+    }
     if (outputs_.empty()) {
         return std::nullopt;
     }
@@ -553,6 +562,8 @@ std::optional<TimePoint> Engine::wake_at() {
     };
     sooner(dumps_.wake_at());
     if (facts_whole_) {
+        sooner(plane_.wake_at());
+        sooner(proxies_.wake_at(now_));
         sooner(refreshes_.wake_at());
         if (!asked_.empty()) {
             sooner(asked_.front().first);

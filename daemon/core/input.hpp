@@ -61,6 +61,13 @@ struct NeighborGone {
     bool operator==(const NeighborGone&) const = default;
 };
 
+/// A row of the table of proxied neighbours (NTF_PROXY): the kernel answers for this address there.
+struct ProxySeen {
+    NeighborKey key{};
+    std::uint8_t protocol = 0;  // NDA_PROTOCOL: who wrote it; 0 = not told.
+    bool operator==(const ProxySeen&) const = default;
+};
+
 struct FdbSeen {
     FdbKey key{};
     FdbEntry entry{};
@@ -96,8 +103,10 @@ struct Listening {
     bool operator==(const Listening&) const = default;
 };
 
-enum class DumpKind : std::uint8_t { Links, Addresses, Neighbors, Fdb };
-inline constexpr std::size_t kDumpKinds = 4;
+/// Of proxied neighbours (IPv6) the kernel tells by dumps alone.
+enum class DumpKind : std::uint8_t { Links, Addresses, Neighbors, Fdb, Proxies };
+inline constexpr std::size_t kDumpKinds = 5;
+inline constexpr std::size_t kFactDumps = 4;  // What hosts are judged by: all but the last.
 
 /// The rows that follow with Source::Dump belong to this dump, until DumpFinished. What an event
 /// named after DumpStarted is not touched by its rows; what neither named is absent once it
@@ -148,6 +157,25 @@ struct RouteSeen {
 struct ReadBackFinished {
     bool complete = true;
     bool operator==(const ReadBackFinished&) const = default;
+};
+
+/// bgpd has learned a route to this host, and zebra has selected it.
+struct PlaneRouteSeen {
+    RouteKey key{};
+    bool operator==(const PlaneRouteSeen&) const = default;
+};
+struct PlaneRouteGone {
+    RouteKey key{};
+    bool operator==(const PlaneRouteGone&) const = default;
+};
+/// bgpd has ended: its routes go, and come back with it.
+struct PlaneDoubted {
+    bool operator==(const PlaneDoubted&) const = default;
+};
+/// All that the plane had in this VRF has been told, since WatchPlane.
+struct PlaneDumped {
+    VrfId vrf{};
+    bool operator==(const PlaneDumped&) const = default;
 };
 
 /// The session with zebra is ready for routes.
@@ -243,6 +271,7 @@ using Input = std::variant<LinkSeen,
                            NeighborGone,
                            FdbSeen,
                            FdbGone,
+                           ProxySeen,
                            HostHeard,
                            Listening,
                            DumpStarted,
@@ -252,6 +281,10 @@ using Input = std::variant<LinkSeen,
                            RouteAnswered,
                            RouteSeen,
                            ReadBackFinished,
+                           PlaneRouteSeen,
+                           PlaneRouteGone,
+                           PlaneDoubted,
+                           PlaneDumped,
                            ZapiUp,
                            ZapiLost,
                            KernelAnswered,

@@ -44,6 +44,12 @@ std::vector<Wanted> wanted_for(const ServedInterface& served, const LearningConf
         wanted.push_back({Setting::ProxyQlen4, kProxyQueueLength});
         wanted.push_back({Setting::ProxyArp, 1});
     }
+    if (served.config.proxy_nd) {
+        wanted.push_back({Setting::ProxyDelay6, 0});
+        wanted.push_back({Setting::ProxyQlen6, kProxyQueueLength});
+        wanted.push_back({Setting::Forwarding6, 1});
+        wanted.push_back({Setting::ProxyNdp, 1});
+    }
     return wanted;
 }
 
@@ -65,6 +71,10 @@ std::string setting_name(Setting setting, std::string_view interface) {
         case Setting::RetransTime6: return fmt::format("ipv6.neigh.{}.retrans_time_ms", interface);
         case Setting::ProxyDelay4: return fmt::format("ipv4.neigh.{}.proxy_delay", interface);
         case Setting::ProxyQlen4: return fmt::format("ipv4.neigh.{}.proxy_qlen", interface);
+        case Setting::ProxyDelay6: return fmt::format("ipv6.neigh.{}.proxy_delay", interface);
+        case Setting::ProxyQlen6: return fmt::format("ipv6.neigh.{}.proxy_qlen", interface);
+        case Setting::Forwarding6: return fmt::format("ipv6.conf.{}.forwarding", interface);
+        case Setting::ProxyNdp: return fmt::format("ipv6.conf.{}.proxy_ndp", interface);
     }
     return "unknown";
 }

@@ -54,6 +54,13 @@ struct AnnounceVrf {
     bool operator==(const AnnounceVrf&) const = default;
 };
 
+/// Tell what bgpd has learned in this VRF, until the session with zebra ends; sent once a session
+/// for each. Answered by PlaneRouteSeen rows and PlaneDumped, then by changes.
+struct WatchPlane {
+    VrfId vrf{};
+    bool operator==(const WatchPlane&) const = default;
+};
+
 /// Write a neighbour with our protocol number. State PROBE makes the kernel ask the host now
 /// (unicast, then broadcast); `ext_learned` puts NTF_EXT_LEARNED on it, which the garbage collector
 /// spares.
@@ -94,6 +101,15 @@ struct DeleteNeighbor {
     bool operator==(const DeleteNeighbor&) const = default;
 };
 
+/// The kernel is to answer for this address on this interface (NTF_PROXY, with our protocol
+/// number), or no longer.
+struct SendProxy {
+    std::uint64_t request = 0;  // Comes back in KernelAnswered.
+    NeighborKey key{};
+    bool put = false;
+    bool operator==(const SendProxy&) const = default;
+};
+
 /// Per-interface kernel settings, set by netlink where netlink can (RTM_SETLINK IFLA_INET_CONF,
 /// RTM_SETNEIGHTBL) and by /proc/sys/net where it cannot.
 enum class Setting : std::uint8_t {
@@ -108,6 +124,10 @@ enum class Setting : std::uint8_t {
     RetransTime6,       // ipv6/neigh/IF/retrans_time_ms
     ProxyDelay4,        // ipv4/neigh/IF/proxy_delay, milliseconds
     ProxyQlen4,         // ipv4/neigh/IF/proxy_qlen, packets
+    ProxyDelay6,        // ipv6/neigh/IF/proxy_delay, milliseconds
+    ProxyQlen6,         // ipv6/neigh/IF/proxy_qlen, packets
+    Forwarding6,        // ipv6/conf/IF/forwarding, looked at alone
+    ProxyNdp,           // ipv6/conf/IF/proxy_ndp
 };
 inline constexpr std::array kSettings{Setting::ArpAccept,
                                       Setting::ProxyArp,
@@ -119,7 +139,15 @@ inline constexpr std::array kSettings{Setting::ArpAccept,
                                       Setting::RetransTime4,
                                       Setting::RetransTime6,
                                       Setting::ProxyDelay4,
-                                      Setting::ProxyQlen4};
+                                      Setting::ProxyQlen4,
+                                      Setting::ProxyDelay6,
+                                      Setting::ProxyQlen6,
+                                      Setting::Forwarding6,
+                                      Setting::ProxyNdp};
+/// An operator's to decide: it is an error if it has another value, and is left as it is.
+constexpr bool is_only_checked(Setting setting) {
+    return setting == Setting::Forwarding6;
+}
 struct ApplySetting {
     std::uint64_t request = 0;  // Comes back in KernelAnswered.
     IfIndex link{};
@@ -171,10 +199,12 @@ using Output = std::variant<StartDump,
                             StartReadBack,
                             CompleteRestart,
                             AnnounceVrf,
+                            WatchPlane,
                             Listen,
                             WriteNeighbor,
                             DeleteNeighbor,
                             ReadForwarding,
+                            SendProxy,
                             ApplySetting,
                             SetLinkUp,
                             RememberPort,

@@ -163,6 +163,14 @@ std::optional<RouteView> EngineView::route(const RouteKey& key) const {
     };
 }
 
+std::optional<ProxyView> EngineView::proxy(const NeighborKey& key) const {
+    const SinkState state = engine_.proxies().entries().state(key);
+    if (state == SinkState::Absent) {
+        return std::nullopt;
+    }
+    return ProxyView{.key = key, .interface = link_name(key.link), .state = state};
+}
+
 std::optional<InterfaceView> EngineView::interface(IfIndex link) const {
     const ServedInterface* served = engine_.served().find(link);
     if (served == nullptr) {
@@ -202,7 +210,10 @@ HealthView EngineView::health() const {
                       .routes_kept = engine_.delays().counters().kept,
                       .routes_guarded = engine_.shield().counters().guarded,
                       .routes_returned =
-                          engine_.delays().counters().returned + engine_.shield().counters().saved};
+                          engine_.delays().counters().returned + engine_.shield().counters().saved,
+                      .plane_routes = engine_.plane().size(),
+                      .proxies = engine_.proxies().entries().size(),
+                      .proxies_queued = engine_.proxies().entries().queued()};
     for (const auto& [what, why] : engine_.degraded()) {
         health.degraded.push_back(what + ": " + why);
     }
@@ -222,6 +233,19 @@ std::vector<NeighborKey> EngineView::hosts_after(const std::optional<NeighborKey
 std::vector<RouteKey> EngineView::routes_after(const std::optional<RouteKey>& after,
                                                std::size_t count) const {
     return engine_.routes().keys_after(after, count);
+}
+
+std::vector<NeighborKey> EngineView::proxies_after(const std::optional<NeighborKey>& after,
+                                                   std::size_t count) const {
+    return engine_.proxies().entries().keys_after(after, count);
+}
+
+std::vector<NeighborKey> EngineView::all_proxies() const {
+    std::vector<NeighborKey> keys;
+    keys.reserve(engine_.proxies().entries().size());
+    engine_.proxies().entries().for_each(
+        [&](const NeighborKey& key, const auto&, SinkState) { keys.push_back(key); });
+    return keys;
 }
 
 std::vector<NeighborKey> EngineView::all_hosts() const {

@@ -44,6 +44,7 @@ std::string_view word(ProxyArp mode);
 struct Changes {
     std::vector<NeighborKey> hosts{};
     std::vector<RouteKey> routes{};
+    std::vector<NeighborKey> proxies{};
     std::vector<IfIndex> interfaces{};
     bool renamed = false;  // An interface has another name: any object may be called otherwise.
     bool operator==(const Changes&) const = default;
@@ -79,6 +80,14 @@ struct RouteView {
     std::string_view reason{};         // A word: why it is in this state.
     std::optional<TimePoint> since{};  // Of the state, as far as it is known.
     bool operator==(const RouteView&) const = default;
+};
+
+/// An address for which the kernel answers neighbour solicitations, or is to.
+struct ProxyView {
+    NeighborKey key{};
+    std::string interface {};
+    SinkState state{};
+    bool operator==(const ProxyView&) const = default;
 };
 
 struct InterfaceView {
@@ -124,6 +133,9 @@ struct HealthView {
     std::uint64_t routes_kept = 0;      // After a loss, by routes.withdraw_delay.
     std::uint64_t routes_guarded = 0;   // After a loss, by routes.max_withdraw.
     std::uint64_t routes_returned = 0;  // Kept or guarded ones whose host lives.
+    std::uint64_t plane_routes = 0;  // Hosts of other leaves.
+    std::uint64_t proxies = 0;       // Wanted, or possibly in the kernel.
+    std::uint64_t proxies_queued = 0;
     bool operator==(const HealthView&) const = default;
 };
 
@@ -155,6 +167,7 @@ public:
     /// address (the kernel keeps entries for its own multicast groups).
     [[nodiscard]] std::optional<HostView> host(const NeighborKey& key) const;
     [[nodiscard]] std::optional<RouteView> route(const RouteKey& key) const;
+    [[nodiscard]] std::optional<ProxyView> proxy(const NeighborKey& key) const;
     [[nodiscard]] std::optional<InterfaceView> interface(IfIndex link) const;
     [[nodiscard]] NodeView node() const;
     [[nodiscard]] HealthView health() const;
@@ -168,6 +181,7 @@ public:
     /// Everything that there may be a view of. These walk the tables.
     [[nodiscard]] std::vector<NeighborKey> all_hosts() const;
     [[nodiscard]] std::vector<RouteKey> all_routes() const;
+    [[nodiscard]] std::vector<NeighborKey> all_proxies() const;
     [[nodiscard]] std::vector<IfIndex> all_interfaces() const;
     /// The same in pieces of at most `count`, behind `after`; fewer than that: these were the last.
     /// There may be no view of some of them.
@@ -175,6 +189,8 @@ public:
                                                        std::size_t count) const;
     [[nodiscard]] std::vector<RouteKey> routes_after(const std::optional<RouteKey>& after,
                                                      std::size_t count) const;
+    [[nodiscard]] std::vector<NeighborKey> proxies_after(const std::optional<NeighborKey>& after,
+                                                         std::size_t count) const;
 
 private:
     [[nodiscard]] Explanation explain_neighbor(const NeighborRecord& record) const;

@@ -9,6 +9,7 @@ bool SnapshotBuilder::advance(const EngineView& view, std::size_t rows) {
     switch (stage_) {
         case Stage::Hosts: read_hosts(view, rows); break;
         case Stage::Routes: read_routes(view, rows); break;
+        case Stage::Proxies: read_proxies(view, rows); break;
         case Stage::Done: break;
     }
     return stage_ == Stage::Done;
@@ -54,15 +55,31 @@ void SnapshotBuilder::read_routes(const EngineView& view, std::size_t rows) {
             snapshot_->routes.push_back(std::move(*route));
         }
     }
-    if (keys.size() < rows) {
-        finish(view);
-        stage_ = Stage::Done;
-    } else {
+    if (keys.size() == rows) {
         route_ = keys.back();
+    } else if (parts_.proxies) {
+        stage_ = Stage::Proxies;
+    } else {
+        finish(view);
+    }
+}
+
+void SnapshotBuilder::read_proxies(const EngineView& view, std::size_t rows) {
+    const std::vector<NeighborKey> keys = view.proxies_after(proxy_, rows);
+    for (const NeighborKey& key : keys) {
+        if (auto proxy = view.proxy(key)) {
+            snapshot_->proxies.push_back(std::move(*proxy));
+        }
+    }
+    if (keys.size() == rows) {
+        proxy_ = keys.back();
+    } else {
+        finish(view);
     }
 }
 
 void SnapshotBuilder::finish(const EngineView& view) {
+    stage_ = Stage::Done;
     snapshot_->node = view.node();
     snapshot_->health = view.health();
     for (const IfIndex link : view.all_interfaces()) {

@@ -18,6 +18,7 @@ namespace planed {
 struct SnapshotParts {
     bool hosts = false;
     bool routes = false;
+    bool proxies = false;
     bool operator==(const SnapshotParts&) const = default;
 };
 
@@ -38,6 +39,7 @@ struct Snapshot {
     std::vector<InterfaceCount> interfaces{};
     std::vector<HostView> hosts{};    // Empty unless asked for.
     std::vector<RouteView> routes{};  // Empty unless asked for.
+    std::vector<ProxyView> proxies{};
     bool operator==(const Snapshot&) const = default;
 };
 
@@ -51,10 +53,11 @@ public:
     std::shared_ptr<const Snapshot> take() { return std::move(snapshot_); }
 
 private:
-    enum class Stage : std::uint8_t { Hosts, Routes, Done };
+    enum class Stage : std::uint8_t { Hosts, Routes, Proxies, Done };
 
     void read_hosts(const EngineView& view, std::size_t rows);
     void read_routes(const EngineView& view, std::size_t rows);
+    void read_proxies(const EngineView& view, std::size_t rows);
     void finish(const EngineView& view);
     void count(const HostView& host);
 
@@ -62,6 +65,7 @@ private:
     Stage stage_ = Stage::Hosts;
     std::optional<NeighborKey> host_;  // The last one that was read.
     std::optional<RouteKey> route_;
+    std::optional<NeighborKey> proxy_;
     std::vector<std::pair<IfIndex, std::uint64_t>> hosts_on_;  // Keys come in order of interfaces.
     std::shared_ptr<Snapshot> snapshot_ = std::make_shared<Snapshot>();
 };

@@ -52,10 +52,23 @@ constexpr std::uint32_t kMillisecondsPerTick = 10;
 
 std::optional<std::uint32_t> read_setting(const ApplySetting& apply) {
     const auto value = read_sysctl(sysctl_path(apply));
-    if (value && apply.setting == Setting::ProxyDelay4) {
+    const bool is_delay =
+        apply.setting == Setting::ProxyDelay4 || apply.setting == Setting::ProxyDelay6;
+    if (value && is_delay) {
         return *value * kMillisecondsPerTick;
     }
     return value;
+}
+
+Error wrong_setting(const std::string& name,
+                    const ApplySetting& apply,
+                    std::optional<std::uint32_t> found) {
+    return {.code = Errc::Refused,
+            .text = fmt::format("net.{} is {} and must be {}: until it is, the kernel answers no "
+                                "neighbour solicitation for hosts of other leaves",
+                                name,
+                                found ? fmt::format("{}", *found) : "not there",
+                                apply.value)};
 }
 
 }  // namespace
@@ -383,6 +396,12 @@ bool Kernel::carry_out(const Output& output, TimePoint now) {
                  .found = {},
                  .reads_forwarding = true},
                 netlink::read_forwarding_request(*read, sequence_));
+    } else if (const auto* proxy = std::get_if<SendProxy>(&output)) {
+        ++sequence_;
+        request({.id = proxy->request,
+                 .what = fmt::format("proxied neighbour {}", proxy->key.address.to_string()),
+                 .found = {}},
+                netlink::proxy_request(*proxy, sequence_));
     } else if (const auto* setting = std::get_if<ApplySetting>(&output)) {
         apply(*setting);
     } else if (const auto* set = std::get_if<SetLinkUp>(&output)) {
@@ -460,6 +479,12 @@ void Kernel::apply(const ApplySetting& apply) {
         return;
     }
     const std::string what = setting_name(apply.setting, apply.name);
+    if (is_only_checked(apply.setting)) {
+        inputs_.emplace_back(KernelAnswered{
+            .request = apply.request, .error = wrong_setting(what, apply, found), .found = found});
+        more_ = true;
+        return;
+    }
     if (auto bytes = netlink::setting_request(apply, ++sequence_)) {
         request({.id = apply.request, .what = what, .found = found}, std::move(*bytes));
         return;

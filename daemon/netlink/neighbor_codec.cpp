@@ -21,6 +21,34 @@ struct Fields {
     std::uint8_t protocol = 0;
 };
 
+/// Also in families of which we keep no such entry. Those of all interfaces have none of their own.
+Result<std::optional<Input>> proxy(const Message& message, const ndmsg& header, Source source) {
+    const bool known = header.ndm_family == AF_INET || header.ndm_family == AF_INET6;
+    if (source != Source::Dump || header.ndm_ifindex <= 0 || !known) {
+        return std::nullopt;
+    }
+    ProxySeen seen{.key = {.link = static_cast<IfIndex>(header.ndm_ifindex)}};
+    std::optional<IpAddress> destination;
+    AttributeReader attributes(message.payload.subspan(sizeof header),
+                               message.offset + sizeof header);
+    while (const auto attribute = attributes.next()) {
+        if (attribute->type == NDA_DST) {
+            destination = attributes.address(
+                *attribute, header.ndm_family == AF_INET ? Family::V4 : Family::V6);
+        } else if (attribute->type == NDA_PROTOCOL) {
+            seen.protocol = attributes.number<std::uint8_t>(*attribute);
+        }
+    }
+    if (!attributes.ok()) {
+        return attributes.error();
+    }
+    if (!destination) {
+        return fail_at(message.offset, Errc::Malformed, "proxied neighbour without an address");
+    }
+    seen.key.address = *destination;
+    return seen;
+}
+
 bool is_known_state(std::uint16_t state) {
     return state <= NUD_PERMANENT && (state & (state - 1U)) == 0;
 }
@@ -129,7 +157,7 @@ Result<std::optional<Input>> decode_neighbor(const Message& message, Source sour
     }
     std::memcpy(&header, message.payload.data(), sizeof header);
     if ((header.ndm_flags & NTF_PROXY) != 0) {
-        return std::nullopt;
+        return proxy(message, header, source);
     }
     if (header.ndm_ifindex <= 0) {
         return fail_at(message.offset, Errc::Malformed, "neighbour without an interface");

@@ -110,9 +110,10 @@ Encoded links_dump(std::uint32_t sequence) {
         .encoded();
 }
 
-Encoded neighbors_dump(std::uint8_t family, std::uint32_t sequence) {
+Encoded neighbors_dump(std::uint8_t family, std::uint8_t flags, std::uint32_t sequence) {
     ndmsg header{};
     header.ndm_family = family;
+    header.ndm_flags = flags;
     return Request(RTM_GETNEIGH, NLM_F_DUMP, sequence).header(header).encoded();
 }
 
@@ -150,8 +151,10 @@ Encoded dump_request(DumpKind kind, std::uint32_t sequence) {
         case DumpKind::Links: return links_dump(sequence);
         case DumpKind::Addresses:
             return Request(RTM_GETADDR, NLM_F_DUMP, sequence).header(ifaddrmsg{}).encoded();
-        case DumpKind::Neighbors: return neighbors_dump(AF_UNSPEC, sequence);
-        case DumpKind::Fdb: return neighbors_dump(AF_BRIDGE, sequence);
+        case DumpKind::Neighbors: return neighbors_dump(AF_UNSPEC, 0, sequence);
+        case DumpKind::Fdb: return neighbors_dump(AF_BRIDGE, 0, sequence);
+        // IPv4's is the kernel's own business (proxy_arp).
+        case DumpKind::Proxies: return neighbors_dump(AF_INET6, NTF_PROXY, sequence);
     }
     return {};
 }
@@ -209,11 +212,30 @@ Encoded delete_neighbor_request(const DeleteNeighbor& remove, std::uint32_t sequ
         .encoded();
 }
 
+// The kernel looks at no flag of creation for these: what is there is taken over. Permanent ones
+// stay when only the carrier goes, on kernels that know the difference.
+Encoded proxy_request(const SendProxy& send, std::uint32_t sequence) {
+    const ndmsg header = neighbor_header(send.key, NUD_PERMANENT, NTF_PROXY);
+    if (!send.put) {
+        return Request(RTM_DELNEIGH, NLM_F_ACK, sequence)
+            .header(header)
+            .bytes(NDA_DST, send.key.address.bytes())
+            .encoded();
+    }
+    return Request(RTM_NEWNEIGH, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, sequence)
+        .header(header)
+        .u8(NDA_PROTOCOL, kNeighborProtocol)
+        .bytes(NDA_DST, send.key.address.bytes())
+        .encoded();
+}
+
 std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t sequence) {
     switch (apply.setting) {
         case Setting::ArpAccept: return inet_conf(apply, IPV4_DEVCONF_ARP_ACCEPT, sequence);
         case Setting::ProxyArp: return inet_conf(apply, IPV4_DEVCONF_PROXY_ARP, sequence);
-        case Setting::AcceptUntrackedNa: return std::nullopt;
+        case Setting::AcceptUntrackedNa:
+        case Setting::Forwarding6:
+        case Setting::ProxyNdp: return std::nullopt;
         case Setting::McastResolicit4:
         case Setting::McastResolicit6: {
             const auto family = apply.setting == Setting::McastResolicit4 ? Family::V4 : Family::V6;
@@ -236,13 +258,19 @@ std::optional<Encoded> setting_request(const ApplySetting& apply, std::uint32_t 
             });
         }
         case Setting::ProxyDelay4:
-            return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
+        case Setting::ProxyDelay6: {
+            const auto family = apply.setting == Setting::ProxyDelay4 ? Family::V4 : Family::V6;
+            return neighbor_table(apply, family, sequence, [&](Request& request) {
                 request.u64(NDTPA_PROXY_DELAY, apply.value);
             });
+        }
         case Setting::ProxyQlen4:
-            return neighbor_table(apply, Family::V4, sequence, [&](Request& request) {
+        case Setting::ProxyQlen6: {
+            const auto family = apply.setting == Setting::ProxyQlen4 ? Family::V4 : Family::V6;
+            return neighbor_table(apply, family, sequence, [&](Request& request) {
                 request.u32(NDTPA_PROXY_QLEN, apply.value);
             });
+        }
     }
     return std::nullopt;
 }

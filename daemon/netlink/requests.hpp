@@ -33,7 +33,10 @@ std::vector<std::uint8_t> read_forwarding_request(const ReadForwarding& read,
 std::vector<std::uint8_t> delete_neighbor_request(const DeleteNeighbor& remove,
                                                   std::uint32_t sequence);
 
-/// Nullopt where netlink cannot set it and /proc/sys/net must (AcceptUntrackedNa).
+/// A proxied neighbour (NTF_PROXY), with our NDA_PROTOCOL; a removal asks nobody whose it is.
+std::vector<std::uint8_t> proxy_request(const SendProxy& send, std::uint32_t sequence);
+
+/// Nullopt where netlink cannot set it and /proc/sys/net must (AcceptUntrackedNa, ProxyNdp).
 std::optional<std::vector<std::uint8_t>> setting_request(const ApplySetting& apply,
                                                          std::uint32_t sequence);
 

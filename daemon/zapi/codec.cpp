@@ -378,6 +378,10 @@ void encode_redistribute_delete(WireFamily family, RouteType type, VrfId vrf, Af
         commands_of(family).redistribute_delete, number_of(type, family), vrf, afi, out);
 }
 
+void encode_watch_plane(WireFamily family, VrfId vrf, Afi afi, Bytes& out) {
+    encode_redistribute(commands_of(family).redistribute_add, bgp_number(family), vrf, afi, out);
+}
+
 Result<Header> decode_header(std::span<const std::uint8_t> bytes) {
     ByteReader in(bytes);
     Header header{};
@@ -460,6 +464,15 @@ Result<OwnerNotice> decode_owner_notice(const Frame& frame) {
     return notice;
 }
 
+Result<RedistributedHead> decode_redistributed_head(const Frame& frame) {
+    ByteReader in(frame.body);
+    const auto head = read_route_head(frame.header.vrf, in);
+    if (!head) {
+        return tl::unexpected(head.error());
+    }
+    return RedistributedHead{.type = head->route.type, .prefix = head->route.prefix};
+}
+
 Result<RedistributedRoute> decode_redistributed(WireFamily family, const Frame& frame) {
     ByteReader in(frame.body);
     const auto head = read_route_head(frame.header.vrf, in);
@@ -484,6 +497,16 @@ Result<ServerError> decode_error(const Frame& frame) {
         return tl::unexpected(end.error());
     }
     return error;
+}
+
+Result<std::uint8_t> decode_client_close(const Frame& frame) {
+    ByteReader in(frame.body);
+    const std::uint8_t type = in.u8();
+    in.skip(2 + 4);
+    if (const auto end = expect_end(in, "CLIENT_CLOSE_NOTIFY"); !end) {
+        return tl::unexpected(end.error());
+    }
+    return type;
 }
 
 void Framer::feed(std::span<const std::uint8_t> bytes) {

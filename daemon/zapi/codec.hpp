@@ -38,16 +38,29 @@ void encode_route_delete(
 /// REDISTRIBUTE_ADD, _DELETE: afi u8, type u8, instance u16 = 0.
 void encode_redistribute_add(WireFamily family, RouteType type, VrfId vrf, Afi afi, Bytes& out);
 void encode_redistribute_delete(WireFamily family, RouteType type, VrfId vrf, Afi afi, Bytes& out);
+/// REDISTRIBUTE_ADD of what bgpd has learned.
+void encode_watch_plane(WireFamily family, VrfId vrf, Afi afi, Bytes& out);
 
 /// `bytes` begins with a header: length u16, marker u8, version u8, vrf u32, command u16.
 Result<Header> decode_header(std::span<const std::uint8_t> bytes);
 Result<Capabilities> decode_capabilities(WireFamily family, std::span<const std::uint8_t> body);
 /// By length: FRR 10.3 put a source prefix before the table.
 Result<OwnerNotice> decode_owner_notice(const Frame& frame);
+/// What redistributed routes of every type begin with.
+struct RedistributedHead {
+    std::uint8_t type = 0;  // The family's number.
+    IpPrefix prefix{};
+    bool operator==(const RedistributedHead&) const = default;
+};
+/// Without a look at what follows: others' routes have forms of next hop that we never read.
+Result<RedistributedHead> decode_redistributed_head(const Frame& frame);
 /// Layout of ROUTE_ADD as zebra encodes it, next hops with their weight (u32 until 10.0, u64 from
 /// 10.1 on: in family C the one that uses up the body exactly).
 Result<RedistributedRoute> decode_redistributed(WireFamily family, const Frame& frame);
 Result<ServerError> decode_error(const Frame& frame);
+/// CLIENT_CLOSE_NOTIFY: the route type that another client has said in its HELLO, u8; then instance
+/// and session.
+Result<std::uint8_t> decode_client_close(const Frame& frame);
 
 /// Cuts a byte stream into messages. Usage: feed() once, then next() until it gives nullopt; the
 /// frames point into the fed bytes. The rest of a cut message is kept for the next feed().

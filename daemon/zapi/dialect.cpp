@@ -22,6 +22,7 @@ constexpr Commands kCommandsA{
     .redistribute_delete = 12,
     .redistribute_route_add = 30,
     .redistribute_route_del = 31,
+    .client_close_notify = 125,
 };
 
 constexpr Commands kCommandsB{
@@ -37,6 +38,7 @@ constexpr Commands kCommandsB{
     .redistribute_delete = 12,
     .redistribute_route_add = 30,
     .redistribute_route_del = 31,
+    .client_close_notify = 124,
 };
 
 constexpr Commands kCommandsC{
@@ -52,6 +54,7 @@ constexpr Commands kCommandsC{
     .redistribute_delete = 13,
     .redistribute_route_add = 31,
     .redistribute_route_del = 32,
+    .client_close_notify = 125,
 };
 
 constexpr Commands kCommandsD{
@@ -67,6 +70,7 @@ constexpr Commands kCommandsD{
     .redistribute_delete = 13,
     .redistribute_route_add = 31,
     .redistribute_route_del = 32,
+    .client_close_notify = 127,
 };
 
 struct Release {
@@ -151,19 +155,28 @@ const Commands& commands_of(WireFamily family) {
     PLANED_ASSERT(false);
 }
 
-std::uint8_t number_of(RouteType type, WireFamily family) {
-    // LOCAL came at 3 in 10.0: every later type is one more.
+namespace {
+
+// LOCAL came at 3 in 10.0: every later type is one more.
+std::uint8_t type_number(unsigned before_10, WireFamily family) {
     const bool has_local = family == WireFamily::C || family == WireFamily::D;
-    const auto number = [has_local](unsigned before) {
-        return static_cast<std::uint8_t>(before + (has_local ? 1 : 0));
-    };
+    return static_cast<std::uint8_t>(before_10 + (has_local ? 1 : 0));
+}
+
+}  // namespace
+
+std::uint8_t number_of(RouteType type, WireFamily family) {
     switch (type) {
-        case RouteType::Babel: return number(22);
-        case RouteType::Openfabric: return number(26);
-        case RouteType::Table: return number(15);
-        case RouteType::Sharp: return number(23);
+        case RouteType::Babel: return type_number(22, family);
+        case RouteType::Openfabric: return type_number(26, family);
+        case RouteType::Table: return type_number(15, family);
+        case RouteType::Sharp: return type_number(23, family);
     }
     PLANED_ASSERT(false);
+}
+
+std::uint8_t bgp_number(WireFamily family) {
+    return type_number(9, family);
 }
 
 bool is_capabilities_length(WireFamily family, std::size_t length) {

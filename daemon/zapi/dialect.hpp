@@ -48,6 +48,7 @@ struct Commands {
     std::uint16_t redistribute_delete;
     std::uint16_t redistribute_route_add;
     std::uint16_t redistribute_route_del;
+    std::uint16_t client_close_notify;
 };
 const Commands& commands_of(WireFamily family);
 
@@ -60,6 +61,8 @@ inline constexpr VrfId kNoVrf{0xFFFF'FFFE};
 /// The route types that bgpd can redistribute and no other daemon of a leaf uses.
 enum class RouteType : std::uint8_t { Babel, Openfabric, Table, Sharp };
 std::uint8_t number_of(RouteType type, WireFamily family);
+/// The type of the routes that bgpd has learned from others.
+std::uint8_t bgp_number(WireFamily family);
 
 /// HELLO lost its "receive notify" byte in 10.0; from then on ROUTE_NOTIFY_REQUEST asks for owner
 /// notices.

@@ -35,6 +35,7 @@ struct Control {
         CompleteRestart,
         RedistributeAdd,
         RedistributeDelete,
+        WatchPlane,
         Mark,
     };
     Kind kind{};

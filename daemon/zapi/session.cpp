@@ -62,7 +62,7 @@ tl::unexpected<Error> Session::give_up(Error error) {
     return tl::unexpected(std::move(error));
 }
 
-/// Everything else arrives unasked (VRFs, interfaces, other clients' ends) and is skipped.
+/// Everything else arrives unasked (VRFs, interfaces) and is skipped.
 Result<void> Session::handle(const Frame& frame, TimePoint now) {
     const std::uint16_t command = frame.header.command;
     if (command == commands_.capabilities) {
@@ -77,6 +77,9 @@ Result<void> Session::handle(const Frame& frame, TimePoint now) {
     if (command == commands_.redistribute_route_add ||
         command == commands_.redistribute_route_del) {
         return handle_row(frame, now);
+    }
+    if (command == commands_.client_close_notify) {
+        return handle_client_close(frame);
     }
     return {};
 }
@@ -122,6 +125,10 @@ Result<void> Session::handle_error(const Frame& frame) {
         read_back_.reset();
         events_.emplace_back(ReadBackDone{});
     }
+    if (!plane_marks_.empty() && plane_marks_.front().first == marks_answered_) {
+        events_.emplace_back(PlaneDumped{.vrf = plane_marks_.front().second});
+        plane_marks_.pop_front();
+    }
     if (sync_mark_ == marks_answered_) {
         sync_mark_ = 0;
         events_.emplace_back(Synced{});
@@ -141,6 +148,11 @@ Result<void> Session::handle_owner(const Frame& frame) {
 }
 
 Result<void> Session::handle_row(const Frame& frame, TimePoint now) {
+    const auto head = decode_redistributed_head(frame);
+    if (head && head->type == bgp_number(options_.family)) {
+        handle_plane_row(frame, head->prefix);
+        return {};
+    }
     auto row = decode_redistributed(options_.family, frame);
     if (!row) {
         return tl::unexpected(std::move(row.error()));
@@ -156,6 +168,25 @@ Result<void> Session::handle_row(const Frame& frame, TimePoint now) {
         events_.emplace_back(ReadBackRow{std::move(*row)});
     } else {
         events_.emplace_back(ReadBackGone{.vrf = row->vrf, .prefix = row->prefix});
+    }
+    return {};
+}
+
+// A fabric has many routes that are no hosts: of those nobody is told.
+void Session::handle_plane_row(const Frame& frame, const IpPrefix& prefix) {
+    if (prefix.is_host() && watched_.contains(frame.header.vrf)) {
+        const bool gone = frame.header.command == commands_.redistribute_route_del;
+        events_.emplace_back(PlaneRow{.vrf = frame.header.vrf, .prefix = prefix, .gone = gone});
+    }
+}
+
+Result<void> Session::handle_client_close(const Frame& frame) {
+    const auto type = decode_client_close(frame);
+    if (!type) {
+        return tl::unexpected(type.error());
+    }
+    if (*type == bgp_number(options_.family) && !watched_.empty()) {
+        events_.emplace_back(PlaneDoubted{});
     }
     return {};
 }
@@ -298,6 +329,9 @@ void Session::encode_control(const Control& control) {
         case Control::Kind::RedistributeDelete:
             encode_redistribute_delete(family, type, control.vrf, control.afi, outbox_);
             return;
+        case Control::Kind::WatchPlane:
+            encode_watch_plane(family, control.vrf, control.afi, outbox_);
+            return;
         case Control::Kind::Mark:
             // Answered after all that was asked before, and told apart by its VRF.
             encode_bare(kUnknownCommand, kNoVrf, outbox_);
@@ -363,6 +397,16 @@ bool Session::start_read_back(std::span<const VrfId> vrfs, TimePoint now) {
     return true;
 }
 
+void Session::watch_plane(VrfId vrf) {
+    if (restart_disabled_ || !watched_.insert(vrf).second) {
+        return;
+    }
+    for (const Afi afi : kAfis) {
+        queue_.add({.kind = Control::Kind::WatchPlane, .vrf = vrf, .afi = afi});
+    }
+    plane_marks_.emplace_back(add_mark(), vrf);
+}
+
 std::uint64_t Session::add_mark() {
     queue_.add({.kind = Control::Kind::Mark});
     return ++marks_queued_;
@@ -376,6 +420,7 @@ void Session::disable_restart() {
     queue_.clear();
     marks_queued_ = marks_encoded_;
     read_back_.reset();
+    plane_marks_.clear();
     sync_mark_ = 0;
     restart_disabled_ = true;
     announced_.insert(VrfId::Default);  // Also if CAPABILITIES has not come yet.

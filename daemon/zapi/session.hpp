@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -62,6 +63,24 @@ struct ReadBackDone {
 struct ReadBackFailed {
     bool operator==(const ReadBackFailed&) const = default;
 };
+/// bgpd's route for this host is the selected one, or was and is no more. Told of host prefixes in
+/// the VRFs of watch_plane() alone; again when the route changes.
+struct PlaneRow {
+    VrfId vrf{};
+    IpPrefix prefix{};
+    bool gone = false;
+    bool operator==(const PlaneRow&) const = default;
+};
+/// bgpd has ended; what it had taken back shortly before, it had for that reason. Told only where a
+/// plane is watched.
+struct PlaneDoubted {
+    bool operator==(const PlaneDoubted&) const = default;
+};
+/// All that the plane had in this VRF when watch_plane() was handled has been told.
+struct PlaneDumped {
+    VrfId vrf{};
+    bool operator==(const PlaneDumped&) const = default;
+};
 /// zebra has handled everything that was written before sync().
 struct Synced {
     bool operator==(const Synced&) const = default;
@@ -87,6 +106,9 @@ using Event = std::variant<Ready,
                            ReadBackGone,
                            ReadBackDone,
                            ReadBackFailed,
+                           PlaneRow,
+                           PlaneDoubted,
+                           PlaneDumped,
                            Synced,
                            ServerRefused,
                            Stalled,
@@ -130,6 +152,9 @@ public:
     /// Reads back our selected routes, both address families, of the default VRF and these. False
     /// if one runs already.
     bool start_read_back(std::span<const VrfId> vrfs, TimePoint now);
+    /// Tells of what bgpd has learned in this VRF, from now to the session's end, both address
+    /// families: what is there, PlaneDumped, then what changes. Nothing happens the second time.
+    void watch_plane(VrfId vrf);
     /// `on_exit: withdraw`: the routes shall go when the connection closes: drops what still waits
     /// and ends graceful restart in every announced VRF. Nothing can be put afterwards.
     void disable_restart();
@@ -160,7 +185,9 @@ private:
     Result<void> handle_capabilities(const Frame& frame);
     Result<void> handle_owner(const Frame& frame);
     Result<void> handle_row(const Frame& frame, TimePoint now);
+    void handle_plane_row(const Frame& frame, const IpPrefix& prefix);
     Result<void> handle_error(const Frame& frame);
+    Result<void> handle_client_close(const Frame& frame);
     tl::unexpected<Error> give_up(Error error);
     void become_ready(const Capabilities& capabilities);
     void check_read_back(TimePoint now);
@@ -190,7 +217,9 @@ private:
     std::set<VrfId> announced_;
     bool restart_disabled_ = false;
     std::optional<ReadBack> read_back_;
-    std::uint64_t sync_mark_ = 0;     // The last one asked for; 0: none.
+    std::set<VrfId> watched_;                                  // Their plane.
+    std::deque<std::pair<std::uint64_t, VrfId>> plane_marks_;  // Each ends a dump of a plane.
+    std::uint64_t sync_mark_ = 0;                              // The last one asked for; 0: none.
     std::uint64_t marks_queued_ = 0;  // Marks are answered in the order they were sent.
     std::uint64_t marks_encoded_ = 0;
     std::uint64_t marks_answered_ = 0;

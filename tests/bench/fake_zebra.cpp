@@ -200,7 +200,11 @@ void FakeZebra::handle(Connection& connection,
     switch (big(message.subspan(8, 2))) {
         case kRouteAdd: handle_route(connection, body, false, at); return;
         case kRouteDelete: handle_route(connection, body, true, at); return;
-        case kRedistributeAdd: dump(connection, body[0]); return;
+        case kRedistributeAdd:
+            if (body[1] == kBabel) {  // There is no bgpd here.
+                dump(connection, body[0]);
+            }
+            return;
         case kHello: {
             Message answer(connection.out, kCapabilities);
             answer->zeros(5);

@@ -29,6 +29,7 @@ struct CheckFact {
     void operator()(const NeighborGone& fact) const {
         PLANED_ASSERT(fact.key.link != IfIndex::None);
     }
+    void operator()(const ProxySeen& fact) const { PLANED_ASSERT(fact.key.link != IfIndex::None); }
     void operator()(const FdbSeen& fact) const {
         PLANED_ASSERT(fact.key.bridge != IfIndex::None);
         PLANED_ASSERT(fact.entry.port != IfIndex::None);

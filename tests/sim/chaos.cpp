@@ -44,6 +44,7 @@ private:
     void overrun();
     void use_something();
     void toggle_better();
+    void toggle_plane();
 
     SimWorld& world_;
     Random& random_;
@@ -71,6 +72,9 @@ void Chaos::set_up() {
             world_.hosts.speak(host);
         }
     }
+    for (int i = 0; i < 6; ++i) {
+        toggle_plane();
+    }
     const auto start_zebra = [this] { world_.zebra.start(false); };
     const auto start_planed = [this] { world_.planed.start(); };
     world_.clock.after(random_.between(0us, 5s), start_zebra);
@@ -89,7 +93,7 @@ void Chaos::rage() {
 
 void Chaos::act() {
     const Faults& faults = world_.faults;
-    const std::array<Deed, 15> deeds{{
+    const std::array<Deed, 18> deeds{{
         {.weight = 20, .what = [this] { toggle_cable(); }},
         {.weight = 5, .what = [this] { blink(); }},
         {.weight = 15, .what = [this] { world_.hosts.speak(any_host()); }},
@@ -119,6 +123,11 @@ void Chaos::act() {
          .allowed = faults.duplicate_addresses,
          .what = [this] { duplicate_address(); }},
         {.weight = 3, .allowed = faults.better_routes, .what = [this] { toggle_better(); }},
+        {.weight = 8, .what = [this] { toggle_plane(); }},
+        {.weight = 1,
+         .allowed = faults.zebra_restarts,
+         .what = [this] { world_.zebra.restart_bgpd(); }},
+        {.weight = 1, .what = [this] { world_.kernel.flush_proxies(); }},
     }};
     unsigned sum = 0;
     for (const Deed& deed : deeds) {
@@ -264,6 +273,18 @@ void Chaos::toggle_better() {
         world_.zebra.remove_better(key);
     } else {
         world_.zebra.add_better(key);
+    }
+}
+
+/// Hosts of other leaves, some of whom have the addresses of hosts that are here.
+void Chaos::toggle_plane() {
+    const IpAddress address =
+        IpAddress::parse(fmt::format("fd00::{}", 15 + random_.below(20))).value();
+    const RouteKey key{.prefix = host_prefix(address)};
+    if (world_.zebra.plane().contains(key)) {
+        world_.zebra.remove_plane(key);
+    } else {
+        world_.zebra.add_plane(key);
     }
 }
 

@@ -52,14 +52,14 @@ void Checker::on_input(const Input& input) {
     if (const auto* lost = std::get_if<EventsLost>(&input)) {
         losses_[lost->kind] = {.began = now};
     } else if (const auto* finished = std::get_if<DumpFinished>(&input)) {
-        if (finished->complete) {
+        if (finished->complete && finished->kind != DumpKind::Proxies) {
             dumped_.insert(finished->kind);
             const auto loss = losses_.find(finished->kind);
             if (loss != losses_.end() && !loss->second.ended) {
                 loss->second.ended = now;
             }
         }
-        if (dumped_.size() == kDumpKinds && !facts_whole_at_) {
+        if (dumped_.size() == kFactDumps && !facts_whole_at_) {
             facts_whole_at_ = now;
             note_unseen_ports();
         }
@@ -130,6 +130,8 @@ void Checker::on_output(const Output& output) {
         on_write(write->key.link);
     } else if (const auto* removal = std::get_if<DeleteNeighbor>(&output)) {
         on_write(removal->key.link);
+    } else if (const auto* proxy = std::get_if<SendProxy>(&output); proxy && proxy->put) {
+        on_write(proxy->key.link);
     } else if (const auto* setting = std::get_if<ApplySetting>(&output)) {
         const bool undone = ever_set_.contains(setting->link);
         if (!undone) {
@@ -363,8 +365,36 @@ void Checker::excuse(Duration length) {
 
 // At rest -----------------------------------------------------------------------------------------
 
+/// The kernel answers for exactly those hosts of the plane that live elsewhere.
+void Checker::check_proxies() {
+    std::set<NeighborKey> wanted;
+    for (const RouteKey& key : zebra_.plane()) {
+        const IpAddress& address = key.prefix.address();
+        const auto hosts = hosts_.with(address);
+        for (const auto& [link, own] : kernel_.addresses()) {
+            const bool here = std::any_of(hosts.begin(), hosts.end(), [&](const SimHost* host) {
+                return hosts_.is_reachable(*host) && hosts_.interface_of(*host) == link;
+            });
+            if (!address.is_v4() && own.contains(address) && is_served(link) && !here) {
+                wanted.insert({.link = link, .address = address});
+            }
+        }
+    }
+    for (const auto& [key, protocol] : kernel_.proxies()) {
+        if (protocol == kNeighborProtocol && !wanted.contains(key)) {
+            fail("at rest the kernel answers for " + key.address.to_string());
+        }
+    }
+    for (const NeighborKey& key : wanted) {
+        if (!kernel_.proxies().contains(key)) {
+            fail("at rest the kernel does not answer for " + key.address.to_string());
+        }
+    }
+}
+
 void Checker::at_rest() {
     collect_complaints();
+    check_proxies();
     const auto selected = zebra_.selected();
     for (const auto& [key, route] : selected) {
         const std::string prefix = key.prefix.to_string();

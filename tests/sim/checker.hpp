@@ -53,6 +53,7 @@ private:
     void on_write(IfIndex link);
     void check_dead(TimePoint now);
     void check_limits();
+    void check_proxies();
     void collect_complaints();
     void fail(std::string what);
 

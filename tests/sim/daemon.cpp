@@ -332,6 +332,8 @@ void SimDaemon::carry_out(const Output& output) {
         kernel_.write(*removal);
     } else if (const auto* question = std::get_if<ReadForwarding>(&output)) {
         kernel_.read(*question);
+    } else if (const auto* proxy = std::get_if<SendProxy>(&output)) {
+        kernel_.write(*proxy);
     } else if (const auto* setting = std::get_if<ApplySetting>(&output)) {
         kernel_.write(*setting);
     } else if (const auto* link = std::get_if<SetLinkUp>(&output)) {

@@ -109,6 +109,17 @@ struct Describe {
                            read.silent ? fmt::format("silent for {} ms", *read.silent / 1ms)
                                        : std::string("no entry"));
     }
+    std::string operator()(const ProxySeen& seen) const {
+        return fmt::format("proxy {} by {}", text(seen.key), seen.protocol);
+    }
+    std::string operator()(const PlaneRouteSeen& seen) const {
+        return "plane has " + seen.key.prefix.to_string();
+    }
+    std::string operator()(const PlaneRouteGone& gone) const {
+        return "plane lost " + gone.key.prefix.to_string();
+    }
+    std::string operator()(const PlaneDoubted& /*doubted*/) const { return "bgpd ended"; }
+    std::string operator()(const PlaneDumped& /*dumped*/) const { return "plane dumped"; }
     std::string operator()(const KernelAnswered& answered) const {
         return fmt::format("kernel answers {}: {}",
                            answered.request,
@@ -136,6 +147,12 @@ struct Describe {
     std::string operator()(const CompleteRestart& /*complete*/) const { return "complete restart"; }
     std::string operator()(const AnnounceVrf& announce) const {
         return fmt::format("announce vrf {}", number(announce.vrf));
+    }
+    std::string operator()(const WatchPlane& watch) const {
+        return fmt::format("watch plane of vrf {}", number(watch.vrf));
+    }
+    std::string operator()(const SendProxy& send) const {
+        return fmt::format("{} {}", send.put ? "proxy" : "no proxy for", text(send.key));
     }
     std::string operator()(const WriteNeighbor& write) const {
         return fmt::format("write neighbour {} {} ext={}",

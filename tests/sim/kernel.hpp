@@ -83,6 +83,9 @@ public:
     void flush_neighbor(const NeighborKey& key);
     /// One round of the collector with the table over gc_thresh1.
     void collect_garbage();
+    /// Somebody writes or removes entries of the proxied neighbours by hand; nobody is told.
+    void add_proxy(const NeighborKey& key, std::uint8_t protocol) { proxies_[key] = protocol; }
+    void flush_proxies() { proxies_.clear(); }
     std::function<void(const Solicitation&)> solicit = [](const Solicitation&) {};
 
     // planed's side. Sockets as in io/: links and addresses on one, neighbours and FDB on another.
@@ -98,6 +101,7 @@ public:
     void write(const WriteNeighbor& request);
     void write(const DeleteNeighbor& request);
     void read(const ReadForwarding& request);
+    void write(const SendProxy& request);
     void write(const ApplySetting& request);
     void write(const SetLinkUp& request);
 
@@ -114,6 +118,11 @@ public:
     [[nodiscard]] std::optional<TimePoint> deleted_at(const std::string& name) const;
     [[nodiscard]] const SimNeighbor* neighbor(const NeighborKey& key) const;
     [[nodiscard]] const std::map<NeighborKey, SimNeighbor>& neighbors() const { return neighbors_; }
+    /// By whom (NDA_PROTOCOL).
+    [[nodiscard]] const std::map<NeighborKey, std::uint8_t>& proxies() const { return proxies_; }
+    [[nodiscard]] const std::set<std::pair<IfIndex, IpPrefix>>& addresses() const {
+        return addresses_;
+    }
     [[nodiscard]] const FdbEntry* forwarding(const FdbKey& key) const;
     /// The forwarding table that an interface's hosts are looked up in; None for a routed port.
     [[nodiscard]] std::pair<IfIndex, VlanId> table_of(IfIndex interface) const;
@@ -154,6 +163,7 @@ private:
     void check_age(const FdbKey& key);
     void flush_port(IfIndex port);
     void flush_neighbors(IfIndex link, bool permanent_too);
+    void carry_out(const SendProxy& request);
     void update(const NeighborKey& key, const MacAddress& mac, Nud state, Actor actor);
     void enter(const NeighborKey& key, SimNeighbor& entry, Nud state);
     void set_timer(const NeighborKey& key, SimNeighbor& entry, Duration delay);
@@ -172,6 +182,7 @@ private:
         std::size_t rows_left = 0;  // A fault ends it early; 0 = never.
         std::optional<NeighborKey> neighbor{};
         std::optional<FdbKey> forwarding{};
+        std::optional<NeighborKey> proxy{};
         std::optional<IfIndex> link{};
         std::optional<std::pair<IfIndex, IpPrefix>> address{};
     };
@@ -194,6 +205,8 @@ private:
     std::set<std::pair<IfIndex, IpPrefix>> addresses_;
     std::map<FdbKey, Fdb> fdb_;
     std::map<NeighborKey, SimNeighbor> neighbors_;
+    std::map<NeighborKey, std::uint8_t> proxies_;
+    TimePoint proxy_written_{};  // Requests of one socket are carried out in order.
     std::map<std::pair<IfIndex, Setting>, std::uint32_t> settings_;
     std::map<RouteKey, IfIndex> fib_;
     std::uint32_t next_index_ = 1;

@@ -252,6 +252,7 @@ void SimKernel::went_down(Device& changed, bool administratively) {
         return;
     }
     flush_neighbors(link.index, administratively);
+    std::erase_if(proxies_, [&](const auto& entry) { return entry.first.link == link.index; });
     for (auto at = fib_.begin(); at != fib_.end();) {
         at = at->second == link.index ? fib_.erase(at) : std::next(at);
     }

@@ -87,7 +87,7 @@ void SimKernel::dump_chunk(Dump dump) {
     const Duration pause = faults_.slow_dumps ? random_.between(100us, 20ms) : 10us;
     const std::uint64_t structure = structure_;
     clock_.after(pause, [this, dump, structure]() mutable {
-        const bool consistent = dump.kind == DumpKind::Neighbors || dump.kind == DumpKind::Fdb;
+        const bool consistent = dump.kind != DumpKind::Links && dump.kind != DumpKind::Addresses;
         dump.interrupted = dump.interrupted || (!consistent && structure != structure_);
         dump_chunk(dump);
     });
@@ -136,6 +136,15 @@ bool SimKernel::dump_row(Dump& dump) {
             }
             dump.forwarding = at->first;
             answer(FdbSeen{.key = at->first, .entry = at->second.entry, .source = Source::Dump});
+            return true;
+        }
+        case DumpKind::Proxies: {
+            const auto at = after(proxies_, dump.proxy);
+            if (at == proxies_.end()) {
+                return false;
+            }
+            dump.proxy = at->first;
+            answer(ProxySeen{.key = at->first, .protocol = at->second});
             return true;
         }
     }
@@ -240,11 +249,48 @@ void SimKernel::write(const DeleteNeighbor& request) {
     });
 }
 
+void SimKernel::write(const SendProxy& request) {
+    const Duration delay = random_.between(0us, faults_.request_delay_max);
+    proxy_written_ = std::max(proxy_written_, clock_.now() + delay);
+    clock_.at(proxy_written_, [this, asked_on = sockets_, request] {
+        if (asked_on == sockets_) {
+            carry_out(request);
+        }
+    });
+}
+
+// pneigh_lookup() and pneigh_delete() (net/core/neighbour.c): neither asks whose entry it is.
+void SimKernel::carry_out(const SendProxy& request) {
+    const auto found = proxies_.find(request.key);
+    if (find(request.key.link) == nullptr) {
+        answer(request.request, no_such_device());
+        return;
+    }
+    if (found != proxies_.end() && found->second != kNeighborProtocol) {
+        complaints.push_back("touches an entry of another's proxied neighbours");
+    }
+    if (!request.put && found == proxies_.end()) {
+        answer(request.request,
+               Error{.code = Errc::Refused, .text = "no such entry", .system_errno = ENOENT});
+        return;
+    }
+    if (request.put) {
+        proxies_[request.key] = kNeighborProtocol;
+    } else {
+        proxies_.erase(found);
+    }
+    answer(request.request, std::nullopt);
+}
+
 void SimKernel::write(const ApplySetting& request) {
     later([this, request] {
         const Link* link = find(request.link);
         if (link == nullptr) {
             answer(request.request, no_such_device());
+            return;
+        }
+        if (is_only_checked(request.setting)) {
+            answer(request.request, std::nullopt, request.value);
             return;
         }
         const std::uint32_t found = setting(request.link, request.setting);

@@ -31,6 +31,7 @@ bool SimZebra::connect() {
     open_ = true;
     notify_ = greeted_ = false;
     subscribed_.clear();
+    watched_.clear();
     in_.clear();
     out_.clear();
     delivered_.clear();
@@ -161,6 +162,18 @@ void SimZebra::on(const DeleteMessage& removal) {
 }
 
 void SimZebra::on(const RedistributeMessage& redistribute) {
+    if (redistribute.of_bgp) {
+        const bool again = !redistribute.on || !watched_.insert(redistribute.family).second;
+        if (again) {
+            complaints.push_back("asks for bgpd's routes more than once, or no longer");
+        }
+        for (const RouteKey& key : plane_) {
+            if (key.prefix.address().family() == redistribute.family && shows_plane(key)) {
+                write_plane_row(release, key, false, out_);
+            }
+        }
+        return;
+    }
     if (!redistribute.on) {
         subscribed_.erase(redistribute.family);
         return;
@@ -319,7 +332,9 @@ void SimZebra::select(const RouteKey& key, Node& node) {
         return;
     }
     const bool is_new = !node.done;
+    const bool shown = shows_plane(key);
     node.done = node.ours;
+    tell_plane(key, shown);
     trace_.add([&] { return fmt::format("zebra: installed {}", key.prefix.to_string()); });
     notice(key, Notice::Installed);
     if (!identical && is_subscribed(key)) {
@@ -342,7 +357,88 @@ void SimZebra::leave(const RouteKey& key, Node& node, Left why) {
     if (is_subscribed(key)) {
         write_row_gone(release, key, *node.done, out_);
     }
+    const bool shown = shows_plane(key);
     node.done.reset();
+    tell_plane(key, shown);
+}
+
+// bgpd --------------------------------------------------------------------------------------------
+
+/// Of two routes to one host ours is the better one.
+bool SimZebra::shows_plane(const RouteKey& key) const {
+    return bgpd_up_ && plane_.contains(key) && !is_selected(key);
+}
+
+void SimZebra::tell_plane(const RouteKey& key, bool shown_before) {
+    const bool shown = shows_plane(key);
+    if (open_ && shown != shown_before && watched_.contains(key.prefix.address().family())) {
+        write_plane_row(release, key, !shown, out_);
+    }
+}
+
+void SimZebra::add_plane(const RouteKey& key) {
+    const bool shown = shows_plane(key);
+    plane_.insert(key);
+    tell_plane(key, shown);
+    deliver();
+}
+
+void SimZebra::remove_plane(const RouteKey& key) {
+    const bool shown = shows_plane(key);
+    plane_.erase(key);
+    tell_plane(key, shown);
+    deliver();
+}
+
+/// It takes its routes back, and zebra tells that it has gone, before or after.
+void SimZebra::end_bgpd() {
+    ++bgpd_life_;
+    if (!bgpd_up_) {
+        return;
+    }
+    const bool tells_first = random_.percent(50);
+    const auto say_closed = [this] {
+        if (open_) {
+            write_bgp_closed(release, out_);
+        }
+    };
+    if (tells_first) {
+        say_closed();
+    }
+    std::set<RouteKey> shown;
+    for (const RouteKey& key : plane_) {
+        if (shows_plane(key)) {
+            shown.insert(key);
+        }
+    }
+    bgpd_up_ = false;
+    for (const RouteKey& key : shown) {
+        tell_plane(key, true);
+    }
+    if (!tells_first) {
+        say_closed();
+    }
+}
+
+void SimZebra::begin_bgpd() {
+    clock_.after(random_.between(500ms, 15s), [this, life = bgpd_life_] {
+        if (life != bgpd_life_ || !running_) {
+            return;
+        }
+        bgpd_up_ = true;
+        for (const RouteKey& key : plane_) {
+            tell_plane(key, false);
+        }
+        deliver();
+    });
+}
+
+void SimZebra::restart_bgpd() {
+    if (running_) {
+        end_bgpd();
+        deliver();
+        begin_bgpd();
+    }
 }
 
 bool SimZebra::is_subscribed(const RouteKey& key) const {
@@ -376,6 +472,13 @@ bool SimZebra::is_selected(const RouteKey& key) const {
 void SimZebra::stop(Stop how) {
     trace_.add(
         [&] { return fmt::format("zebra: stopped {}", how == Stop::Killed ? "hard" : "cleanly"); });
+    if (how == Stop::Cleanly) {
+        end_bgpd();
+        delivered_.insert(delivered_.end(), out_.begin(), out_.end());
+        out_.clear();
+    }
+    ++bgpd_life_;
+    bgpd_up_ = false;
     for (auto& [key, node] : nodes_) {
         if (!node.done) {
             continue;
@@ -393,7 +496,9 @@ void SimZebra::stop(Stop how) {
     queue_.clear();
     in_.clear();
     out_.clear();
-    delivered_.clear();
+    if (how == Stop::Killed) {
+        delivered_.clear();  // Else what zebra has said last is still read.
+    }
     readable();
 }
 
@@ -402,6 +507,7 @@ void SimZebra::stop(Stop how) {
 void SimZebra::start(bool keeps_kernel_routes) {
     trace_.add([] { return "zebra: started"; });
     running_ = true;
+    begin_bgpd();
     const bool rereads = keeps_kernel_routes || !is_family_a(release);
     const std::map<RouteKey, IfIndex> left_behind = kernel_.fib();
     for (const auto& [key, out] : left_behind) {

@@ -58,11 +58,17 @@ public:
     void add_better(const RouteKey& key);
     void remove_better(const RouteKey& key);
     void remove_unasked(const RouteKey& key);  // Another client of our type has closed.
+    /// bgpd learns a host of another leaf, or that it has gone.
+    void add_plane(const RouteKey& key);
+    void remove_plane(const RouteKey& key);
+    void restart_bgpd();  // Its routes go, and are back some seconds later.
 
     // The truth: what bgpd redistributes.
     [[nodiscard]] std::map<RouteKey, HostRoute> selected() const;
     [[nodiscard]] bool is_selected(const RouteKey& key) const;
     [[nodiscard]] const std::set<RouteKey>& better() const { return better_; }
+    /// What bgpd would have learned, were it up.
+    [[nodiscard]] const std::set<RouteKey>& plane() const { return plane_; }
     [[nodiscard]] bool is_stalled() const { return stalled_until_ > clock_.now(); }
     std::function<void(const RouteKey&, Left)> on_left = [](const RouteKey&, Left) {};
     std::function<void(const RouteKey&)> on_selected = [](const RouteKey&) {};
@@ -108,6 +114,10 @@ private:
     void notice(const RouteKey& key, Notice what);
     void purge(std::optional<Family> family);
     void session_ended();
+    void end_bgpd();
+    void begin_bgpd();
+    [[nodiscard]] bool shows_plane(const RouteKey& key) const;
+    void tell_plane(const RouteKey& key, bool shown_before);
     [[nodiscard]] Duration pace(Duration usual);
     [[nodiscard]] std::chrono::seconds second() const;
     void deliver();
@@ -129,14 +139,18 @@ private:
     std::uint64_t connection_ = 0;
     bool read_scheduled_ = false;
     std::set<Family> subscribed_;
-    ByteString in_;         // From planed, not handled yet.
-    ByteString out_;        // To planed, still in zebra.
-    ByteString delivered_;  // In planed's socket buffer.
+    std::set<Family> watched_;  // Of bgpd's routes.
+    ByteString in_;             // From planed, not handled yet.
+    ByteString out_;            // To planed, still in zebra.
+    ByteString delivered_;      // In planed's socket buffer.
 
     std::map<RouteKey, Node> nodes_;
     std::set<RouteKey> queue_;
     bool work_scheduled_ = false;
     std::set<RouteKey> better_;
+    std::set<RouteKey> plane_;
+    bool bgpd_up_ = false;
+    std::uint64_t bgpd_life_ = 0;
     Graceful graceful_;
 };
 

@@ -22,7 +22,9 @@ constexpr Numbers kFamilyA{.hello = 18,
                            .row_add = 30,
                            .row_delete = 31,
                            .vrf_add = 33,
-                           .babel = 22};
+                           .close_notify = 125,
+                           .babel = 22,
+                           .bgp = 9};
 constexpr Numbers kFamilyD{.hello = 19,
                            .capabilities = 20,
                            .client_capabilities = 121,
@@ -36,7 +38,9 @@ constexpr Numbers kFamilyD{.hello = 19,
                            .row_add = 31,
                            .row_delete = 32,
                            .vrf_add = 33,
-                           .babel = 23};
+                           .close_notify = 127,
+                           .babel = 23,
+                           .bgp = 10};
 constexpr std::size_t kHeader = 10;
 constexpr std::uint32_t kOurFields = 0x0B;  // Next hops, distance, tag.
 constexpr std::uint32_t kMetricField = 0x04;
@@ -189,11 +193,14 @@ ClientMessage read_delete(Release release, VrfId vrf, Fields body) {
 
 ClientMessage read_redistribute(Release release, bool on, VrfId vrf, Fields body) {
     const std::uint8_t afi = body.byte();
-    const bool ours = body.byte() == numbers_of(release).babel && body.take(2) == 0;
-    if (!ours || (afi != 1 && afi != 2) || !body.exact()) {
+    const std::uint8_t type = body.byte();
+    const bool of_bgp = type == numbers_of(release).bgp;
+    const bool known = (of_bgp || type == numbers_of(release).babel) && body.take(2) == 0;
+    if (!known || (afi != 1 && afi != 2) || !body.exact()) {
         return bad("REDISTRIBUTE");
     }
-    return RedistributeMessage{.on = on, .family = afi == 1 ? Family::V4 : Family::V6, .vrf = vrf};
+    return RedistributeMessage{
+        .on = on, .of_bgp = of_bgp, .family = afi == 1 ? Family::V4 : Family::V6, .vrf = vrf};
 }
 
 ClientMessage read_capability(Fields body) {
@@ -337,6 +344,30 @@ void write_row(Release release, const RouteKey& key, const HostRoute& route, Byt
 
 void write_row_gone(Release release, const RouteKey& key, const HostRoute& route, ByteString& out) {
     append_message(out, numbers_of(release).row_delete, key.vrf, row(release, key, route));
+}
+
+// By a neighbour's link-local address; what stands behind the prefix is not ours to read.
+void write_plane_row(Release release, const RouteKey& key, bool gone, ByteString& out) {
+    const Numbers& numbers = numbers_of(release);
+    ByteString body;
+    append(body, numbers.bgp, 1);
+    append(body, 0, 2);
+    append(body, 0x08, 4);
+    append(body, 0x17, 4);
+    append(body, 1, 1);
+    append(body, address_family(key), 1);
+    append(body, key.prefix.length(), 1);
+    append_address(body, key.prefix.address());
+    append(body, 2, 2);  // Two next hops, of forms that planed never sends.
+    body.resize(body.size() + 40, 0xEE);
+    append_message(out, gone ? numbers.row_delete : numbers.row_add, key.vrf, body);
+}
+
+void write_bgp_closed(Release release, ByteString& out) {
+    ByteString body;
+    append(body, numbers_of(release).bgp, 1);
+    append(body, 0, 2 + 4);
+    append_message(out, numbers_of(release).close_notify, VrfId::Default, body);
 }
 
 void write_error(Release release, VrfId vrf, std::uint32_t code, ByteString& out) {

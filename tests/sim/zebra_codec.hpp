@@ -30,8 +30,8 @@ constexpr bool is_family_a(Release release) {
 struct Numbers {
     std::uint16_t hello, capabilities, client_capabilities, error, route_add, route_delete,
         notify_owner, notify_request, redistribute_add, redistribute_delete, row_add, row_delete,
-        vrf_add;
-    std::uint8_t babel;
+        vrf_add, close_notify;
+    std::uint8_t babel, bgp;
 };
 const Numbers& numbers_of(Release release);
 
@@ -51,6 +51,7 @@ struct DeleteMessage {
 };
 struct RedistributeMessage {
     bool on = false;
+    bool of_bgp = false;  // Else of our own type.
     Family family{};
     VrfId vrf{};
 };
@@ -99,6 +100,9 @@ void write_vrf_add(Release release, ByteString& out);  // Unasked; a client skip
 void write_notice(Release release, const RouteKey& key, Notice notice, ByteString& out);
 void write_row(Release release, const RouteKey& key, const HostRoute& route, ByteString& out);
 void write_row_gone(Release release, const RouteKey& key, const HostRoute& route, ByteString& out);
+/// Of bgpd's.
+void write_plane_row(Release release, const RouteKey& key, bool gone, ByteString& out);
+void write_bgp_closed(Release release, ByteString& out);
 void write_error(Release release, VrfId vrf, std::uint32_t code, ByteString& out);
 
 }  // namespace planed::sim

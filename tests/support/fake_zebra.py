@@ -437,9 +437,9 @@ class FakeZebra:
             client.wants_notices = body[:1] == b"\1"
         elif kind == "CLIENT_CAPABILITIES":
             self._handle_capability(client, body)
-        elif kind == "REDISTRIBUTE_ADD":
+        elif kind == "REDISTRIBUTE_ADD" and body[1] == self.family.babel:  # There is no bgpd here.
             self._dump(client, body[0])
-        elif kind == "REDISTRIBUTE_DELETE":
+        elif kind == "REDISTRIBUTE_DELETE" and body[1] == self.family.babel:
             client.subscribed.discard(body[0])
 
     def _handle_route(self, client: _Client, kind: str, prefix: str, route: Route | None) -> None:

@@ -88,6 +88,11 @@ std::vector<Input> KernelFacts::rows(DumpKind kind) const {
                 inputs.emplace_back(FdbSeen{.key = key, .entry = entry, .source = Source::Dump});
             }
             break;
+        case DumpKind::Proxies:
+            for (const auto& [key, protocol] : proxies) {
+                inputs.emplace_back(ProxySeen{.key = key, .protocol = protocol});
+            }
+            break;
     }
     return inputs;
 }

@@ -38,6 +38,8 @@ public:
     /// A whole dump, begin to end.
     [[nodiscard]] std::vector<Input> dump(DumpKind kind, bool complete = true) const;
 
+    std::map<NeighborKey, std::uint8_t> proxies;  // By whom; it tells nobody of a change.
+
     [[nodiscard]] const Link& link(IfIndex index) const { return links_.at(index); }
     [[nodiscard]] const std::map<IfIndex, Link>& links() const { return links_; }
     [[nodiscard]] const std::map<NeighborKey, Neighbor>& neighbors() const { return neighbors_; }

@@ -120,6 +120,18 @@ void Leaf::answer(const Output& output, std::vector<Input>& inputs) {
                drop != nullptr && answer_deletions) {
         inputs.emplace_back(kernel.remove(drop->key));
         inputs.emplace_back(KernelAnswered{.request = drop->request});
+    } else if (const auto* proxy = std::get_if<SendProxy>(&output)) {
+        if (proxy->put) {
+            kernel.proxies[proxy->key] = kNeighborProtocol;
+        } else {
+            kernel.proxies.erase(proxy->key);
+        }
+        inputs.emplace_back(KernelAnswered{.request = proxy->request});
+    } else if (const auto* watch = std::get_if<WatchPlane>(&output); watch && answer_planes) {
+        for (const RouteKey& key : plane) {
+            inputs.emplace_back(PlaneRouteSeen{.key = key});
+        }
+        inputs.emplace_back(PlaneDumped{.vrf = watch->vrf});
     }
 }
 

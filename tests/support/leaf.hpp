@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -41,6 +42,8 @@ public:
     KernelFacts kernel;
     Engine engine;
     std::map<RouteKey, HostRoute> zebra;
+    std::set<RouteKey> plane;  // What bgpd has learned.
+    std::set<RouteKey> plane;  // What bgpd has learned.
     std::map<std::pair<IfIndex, Setting>, std::uint32_t> settings;
     TimePoint now{1h};  // Monotonic clocks do not start at zero.
 
@@ -49,6 +52,8 @@ public:
     bool answer_writes = true;
     std::map<MacAddress, TimePoint> sent;  // When the bridge last saw a frame of it.
     bool answer_deletions = true;
+    bool answer_planes = true;
+    bool answer_planes = true;
 
     /// One turn without any answer: what does the engine say to this?
     std::vector<Output> turn(const std::vector<Input>& inputs);

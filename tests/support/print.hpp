@@ -52,6 +52,10 @@ inline void PrintTo(const WriteNeighbor& write, std::ostream* out) {  // NOLINT
     *out << " mac " << write.mac.to_string() << " state " << number(write.state)
          << (write.ext_learned ? " ext_learned" : "");
 }
+inline void PrintTo(const SendProxy& send, std::ostream* out) {  // NOLINT
+    *out << (send.put ? "proxy " : "no proxy ");
+    PrintTo(send.key, out);
+}
 inline void PrintTo(const Note& note, std::ostream* out) {  // NOLINT
     *out << note.id << ' ' << note.text;
 }

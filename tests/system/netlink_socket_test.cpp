@@ -187,6 +187,8 @@ TEST_F(Kernel, TakesEachSettingThatNetlinkCanSet) {
         Case{Setting::McastResolicit6, 4, "ipv6/neigh/br0/mcast_resolicit", 4},
         Case{Setting::ProxyDelay4, 500, "ipv4/neigh/br0/proxy_delay", 50},
         Case{Setting::ProxyQlen4, 512, "ipv4/neigh/br0/proxy_qlen", 512},
+        Case{Setting::ProxyDelay6, 500, "ipv6/neigh/br0/proxy_delay", 50},
+        Case{Setting::ProxyQlen6, 512, "ipv6/neigh/br0/proxy_qlen", 512},
     };
     NetlinkSocket requests = open();
     for (const Case& each : cases) {
@@ -219,6 +221,26 @@ TEST_F(Kernel, TakesALinkDownAndUp) {
     EXPECT_FALSE(is_up());
     (void)ask(requests, netlink::link_up_request({.link = port, .up = true}, 2));
     EXPECT_TRUE(is_up());
+}
+
+TEST_F(Kernel, TakesProxiedNeighboursAndTellsOfThemInTheirOwnDump) {
+    NetlinkSocket requests = open();
+    const NeighborKey key{.link = index_of("br0"), .address = IpAddress::parse("fd00::77").value()};
+    const Input row = ProxySeen{.key = key, .protocol = kNeighborProtocol};
+
+    EXPECT_EQ(ask(requests, netlink::proxy_request({.key = key, .put = true}, 1)).error,
+              std::nullopt);
+    EXPECT_EQ(ask(requests, netlink::proxy_request({.key = key, .put = true}, 2)).error,
+              std::nullopt);
+    EXPECT_THAT(dump(DumpKind::Proxies), testing::Contains(row));
+    EXPECT_THAT(dump(DumpKind::Neighbors), testing::Not(testing::Contains(row)));
+
+    EXPECT_EQ(ask(requests, netlink::proxy_request({.key = key, .put = false}, 3)).error,
+              std::nullopt);
+    EXPECT_THAT(dump(DumpKind::Proxies), testing::Not(testing::Contains(row)));
+    const auto gone = ask(requests, netlink::proxy_request({.key = key, .put = false}, 4));
+    ASSERT_TRUE(gone.error);
+    EXPECT_EQ(gone.error->system_errno, ENOENT);
 }
 
 TEST_F(Kernel, DumpsEachTableUnderStrictChecking) {

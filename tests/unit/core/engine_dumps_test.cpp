@@ -39,7 +39,8 @@ TEST(EngineStart, AsksForEveryTableAndAnnouncesNothingBeforeAllWereRead) {
                 ElementsAre(StartDump{.kind = DumpKind::Links},
                             StartDump{.kind = DumpKind::Addresses},
                             StartDump{.kind = DumpKind::Neighbors},
-                            StartDump{.kind = DumpKind::Fdb}));
+                            StartDump{.kind = DumpKind::Fdb},
+                            StartDump{.kind = DumpKind::Proxies}));
     for (const DumpKind kind : {DumpKind::Links, DumpKind::Addresses, DumpKind::Neighbors}) {
         EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.dump(kind))), IsEmpty());
     }

@@ -28,6 +28,8 @@ std::string text(const ApplySetting& apply) {
 
 class KernelSettingsTest : public testing::Test {
 protected:
+    KernelSettingsTest() { served.config.proxy_nd = false; }
+
     std::vector<std::string> ask() {
         std::vector<std::string> texts;
         while (const auto apply = settings.poll(next_request)) {
@@ -75,6 +77,48 @@ TEST_F(KernelSettingsTest, SwitchProxyArpOnLast) {
                             "ipv4.neigh.br0.proxy_delay=0",
                             "ipv4.neigh.br0.proxy_qlen=65536",
                             "ipv4.conf.br0.proxy_arp=1"));
+}
+
+TEST_F(KernelSettingsTest, SwitchProxyNdpOnLastAndOffFirst) {
+    served.config.proxy_arp = ProxyArp::Off;
+    settings.serve(served);
+    (void)ask_and_answer();
+    kernel["ipv6.neigh.br0.proxy_delay"] = 800;
+    kernel["ipv6.neigh.br0.proxy_qlen"] = 64;
+    kernel["ipv6.conf.br0.forwarding"] = 1;
+
+    served.config.proxy_nd = true;
+    settings.serve(served);
+    EXPECT_THAT(ask_and_answer(),
+                ElementsAre("ipv6.neigh.br0.proxy_delay=0",
+                            "ipv6.neigh.br0.proxy_qlen=65536",
+                            "ipv6.conf.br0.forwarding=1",
+                            "ipv6.conf.br0.proxy_ndp=1"));
+
+    served.config.proxy_nd = false;
+    settings.serve(served);
+    EXPECT_THAT(ask_and_answer(),
+                ElementsAre("ipv6.conf.br0.proxy_ndp=0",
+                            "ipv6.neigh.br0.proxy_qlen=64",
+                            "ipv6.neigh.br0.proxy_delay=800"));
+}
+
+TEST_F(KernelSettingsTest, DoNotUndoWhatIsOnlyChecked) {
+    served.config.proxy_nd = true;
+    settings.serve(served);
+    for (const ApplySetting& apply : (ask(), std::exchange(asked, {}))) {
+        const bool wrong = is_only_checked(apply.setting);
+        (void)settings.answered(
+            {.request = apply.request,
+             .error = wrong ? std::optional(Error{.text = "is 0"}) : std::nullopt,
+             .found = 0});
+    }
+
+    settings.unserve(served.link);
+
+    const auto undone = ask();
+    EXPECT_THAT(undone, testing::Contains("ipv6.conf.br0.proxy_ndp=0"));
+    EXPECT_THAT(undone, testing::Not(testing::Contains(testing::HasSubstr("forwarding"))));
 }
 
 TEST_F(KernelSettingsTest, AcceptAnyoneWhereHostsMayLiveOutsideTheSubnets) {

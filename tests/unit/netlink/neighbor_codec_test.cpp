@@ -111,7 +111,25 @@ TEST(NeighborCodec, SaysHowItCameToKnow) {
 }
 
 TEST(NeighborCodec, ProxyEntriesAreNoNeighbours) {
-    EXPECT_THAT(facts_of("dump-proxy-v4"), testing::IsEmpty());
+    const Input fact = fact_of("dump-proxy-v4", Source::Dump);
+
+    EXPECT_EQ(fact,
+              Input(ProxySeen{.key = {.link = IfIndex{10}, .address = ip("10.0.0.77")},
+                              .protocol = kNeighborProtocol}));
+}
+
+TEST(NeighborCodec, ProxyEntriesAreToldByDumpsAlone) {
+    EXPECT_THAT(facts_of("dump-proxy-v4", Source::Event), testing::IsEmpty());
+}
+
+TEST(NeighborCodec, AProxyEntryOfAllInterfacesIsNobodys) {
+    Datagram dump = load("dump-proxy-v4").front();
+    dump[16 + 4] = 0;  // ndm_ifindex.
+
+    const auto fact = decode(messages_of(dump).front(), Source::Dump);
+
+    ASSERT_TRUE(fact);
+    EXPECT_EQ(*fact, std::nullopt);
 }
 
 TEST(FdbCodec, ALearnedEntryNamesItsBridgeAndPort) {

@@ -4,11 +4,14 @@
 #include "netlink/requests.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <sys/socket.h>
 
 #include <gtest/gtest.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
 #include "netlink/attributes.hpp"
@@ -113,9 +116,40 @@ TEST(Requests, SetsTheProxyQueue) {
     EXPECT_EQ(setting_request(apply_length, length.sequence), length.bytes);
 }
 
+TEST(Requests, SetsTheProxyQueueOfIpv6InItsOwnTable) {
+    constexpr std::size_t kName = 16 + sizeof(ndtmsg) + 4;  // Where the table's name begins.
+    for (const auto& [v4, v6] : {std::pair(Setting::ProxyDelay4, Setting::ProxyDelay6),
+                                 std::pair(Setting::ProxyQlen4, Setting::ProxyQlen6)}) {
+        auto expected = *setting_request({.link = kBridge, .setting = v4, .value = 5}, 1);
+        const std::string_view name("ndisc_cache", 12);  // As long as arp_cache, padded.
+        expected[kName - 4] = 16;
+        std::copy(name.begin(), name.end(), expected.begin() + kName);
+
+        EXPECT_EQ(*setting_request({.link = kBridge, .setting = v6, .value = 5}, 1), expected);
+    }
+}
+
+TEST(Requests, AddsAndRemovesAProxiedNeighbour) {
+    const auto add = recorded("request-proxy-add");
+    const auto remove = recorded("request-proxy-delete");
+    const NeighborKey key{.link = kBridge, .address = ip("10.0.0.77")};
+
+    EXPECT_EQ(proxy_request({.key = key, .put = true}, add.sequence), add.bytes);
+    EXPECT_EQ(proxy_request({.key = key, .put = false}, remove.sequence), remove.bytes);
+}
+
+TEST(Requests, DumpsTheProxiedNeighboursOfIpv6) {
+    auto expected = recorded("request-neigh-v6");
+    expected.bytes[16 + 10] = NTF_PROXY;
+
+    EXPECT_EQ(dump_request(DumpKind::Proxies, expected.sequence), expected.bytes);
+}
+
 TEST(Requests, SaysWhereNetlinkHasNoWay) {
-    EXPECT_EQ(setting_request({.link = kBridge, .setting = Setting::AcceptUntrackedNa}, 1),
-              std::nullopt);
+    for (const Setting setting :
+         {Setting::AcceptUntrackedNa, Setting::Forwarding6, Setting::ProxyNdp}) {
+        EXPECT_EQ(setting_request({.link = kBridge, .setting = setting}, 1), std::nullopt);
+    }
 }
 
 TEST(Requests, ReadsOneLinkOrAMastersPorts) {

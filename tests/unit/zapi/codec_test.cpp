@@ -55,6 +55,8 @@ const std::map<std::string, Encode>& encoders() {
          [](auto family, auto& out) {
              encode_redistribute_add(family, kBabel, kDefault, Afi::V4, out);
          }},
+        {"watch_plane_v6",
+         [](auto family, auto& out) { encode_watch_plane(family, kDefault, Afi::V6, out); }},
         {"restart_capable",
          [](auto family, auto& out) { encode_restart_capable(family, kDefault, 60, out); }},
         {"restart_complete_v4",
@@ -179,8 +181,18 @@ TEST(Codec, SendsOnlyTheBytesThatAPrefixLengthNeeds) {
 
 // --- What zebra sends. ---
 
-using Decoded =
-    std::variant<Error, Capabilities, OwnerNotice, RedistributedRoute, ServerError, std::monostate>;
+/// CLIENT_CLOSE_NOTIFY, which is one number to us.
+struct ClientClosed {
+    std::uint8_t type = 0;
+    bool operator==(const ClientClosed&) const = default;
+};
+using Decoded = std::variant<Error,
+                             Capabilities,
+                             OwnerNotice,
+                             RedistributedRoute,
+                             ServerError,
+                             ClientClosed,
+                             std::monostate>;
 
 template <class T>
 Decoded decoded(const Result<T>& result) {
@@ -201,6 +213,10 @@ Decoded decode(WireFamily family, const Frame& frame) {
     }
     if (command == commands.error) {
         return decoded(decode_error(frame));
+    }
+    if (command == commands.client_close_notify) {
+        const auto type = decode_client_close(frame);
+        return type ? Decoded(ClientClosed{.type = *type}) : Decoded(type.error());
     }
     return std::monostate{};
 }
@@ -245,6 +261,20 @@ Decoded expected(WireFamily family, const std::string& name) {
             .distance = 5,
             .metric = is_v4 ? 0U : 50U,
             .tag = 7};
+    }
+    if (name.starts_with("plane_")) {
+        const char* gateway =
+            family == WireFamily::A ? "fe80::cce5:38ff:fe70:beda" : "fe80::68f7:60ff:fea7:c911";
+        return RedistributedRoute{
+            .type = bgp_number(family),
+            .prefix = prefix(name.ends_with("v4") ? "10.0.0.77/32" : "fd00:0:0:1::77/128"),
+            .next_hops = {NextHop{.type = NextHopType::V6IfIndex,
+                                  .out = IfIndex{2},
+                                  .gateway = IpAddress::parse(gateway)}},
+            .distance = 20};
+    }
+    if (name == "close_bgp") {
+        return ClientClosed{.type = bgp_number(family)};
     }
     if (name == "error_no_handler") {
         return ServerError{.code = ServerError::kNoHandler};
@@ -304,6 +334,24 @@ TEST_P(CodecOf, RefusesEveryProperPrefixOfABody) {
             EXPECT_TRUE(std::holds_alternative<Error>(decode(GetParam(), frame_of(message))))
                 << vector.name << " cut to " << length;
         }
+    }
+}
+
+TEST_P(CodecOf, ReadsTheHeadOfARouteWhateverFollows) {
+    for (const Vector& vector : load_vectors(GetParam())) {
+        if (!vector.name.starts_with("plane_")) {
+            continue;
+        }
+        const auto whole = decode_redistributed(GetParam(), frame_of(vector.bytes));
+        Bytes body(vector.bytes.begin() + kHeaderSize, vector.bytes.end());
+        body.back() ^= 0xFFU;
+        body.push_back(0);
+        const Bytes message = with_body(vector.bytes, body);
+
+        const auto head = decode_redistributed_head(frame_of(message));
+
+        ASSERT_TRUE(head && whole) << vector.name;
+        EXPECT_EQ(*head, (RedistributedHead{.type = whole->type, .prefix = whole->prefix}));
     }
 }
 

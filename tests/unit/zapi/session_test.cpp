@@ -524,6 +524,98 @@ TEST(Session, SyncsAfterAReadBackThatItDroppedUnwritten) {
     EXPECT_THAT(talk.events(), ElementsAre(Event(Synced{})));
 }
 
+// --- The plane. ---
+
+Bytes watch_plane(VrfId vrf, Afi afi, WireFamily family = WireFamily::A) {
+    Bytes out;
+    encode_watch_plane(family, vrf, afi, out);
+    return out;
+}
+const IpPrefix kElsewhere = IpPrefix::parse("fd00:0:0:1::77/128").value();
+
+TEST_P(SessionOf, WatchesThePlaneOfAVrfOnce) {
+    auto talk = Conversation::ready(GetParam());
+
+    talk.session.watch_plane(VrfId{9});
+    talk.session.watch_plane(VrfId{9});
+
+    EXPECT_THAT(talk.take(),
+                ElementsAre(watch_plane(VrfId{9}, Afi::V4, GetParam()),
+                            watch_plane(VrfId{9}, Afi::V6, GetParam()),
+                            kMark));
+    ASSERT_TRUE(talk.hear_mark());
+    EXPECT_THAT(talk.events(), ElementsAre(Event(PlaneDumped{.vrf = VrfId{9}})));
+}
+
+TEST(Session, TellsOfThePlaneUntilItsEnd) {
+    for (const WireFamily family : {WireFamily::A, WireFamily::D}) {
+        auto talk = Conversation::ready(family);
+        talk.session.watch_plane(VrfId::Default);
+        (void)talk.take();
+
+        ASSERT_TRUE(talk.hear("plane_row_v6"));
+        ASSERT_TRUE(talk.hear_mark());
+        ASSERT_TRUE(talk.hear("plane_gone_v6"));
+        ASSERT_TRUE(talk.hear("close_bgp"));
+
+        EXPECT_THAT(talk.events(),
+                    ElementsAre(Event(PlaneRow{.prefix = kElsewhere}),
+                                Event(PlaneDumped{}),
+                                Event(PlaneRow{.prefix = kElsewhere, .gone = true}),
+                                Event(PlaneDoubted{})));
+    }
+}
+
+TEST(Session, TellsNobodyOfPrefixesThatAreNoHosts) {
+    auto talk = Conversation::ready();
+    talk.session.watch_plane(VrfId::Default);
+    (void)talk.take();
+    Bytes subnet = talk.bytes("plane_row_v4");
+    subnet[23] = 31;
+
+    ASSERT_TRUE(talk.session.receive(subnet, kStart));
+
+    EXPECT_THAT(talk.events(), IsEmpty());
+}
+
+TEST(Session, TellsNobodyOfAPlaneThatIsNotWatched) {
+    auto talk = Conversation::ready();
+    (void)talk.session.start_read_back({}, kStart);
+    (void)talk.take();
+
+    ASSERT_TRUE(talk.hear("plane_row_v6"));
+    ASSERT_TRUE(talk.hear("close_bgp"));
+
+    EXPECT_THAT(talk.events(), IsEmpty());
+}
+
+TEST(Session, EndsAPlanesDumpAndAReadBackByMarksOfTheirOwn) {
+    auto talk = Conversation::ready();
+    talk.session.watch_plane(VrfId::Default);
+    (void)talk.session.start_read_back({}, kStart);
+    talk.session.watch_plane(VrfId{9});
+    (void)talk.take();
+
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(talk.hear_mark());
+    }
+
+    EXPECT_THAT(
+        talk.events(),
+        ElementsAre(
+            Event(PlaneDumped{}), Event(ReadBackDone{}), Event(PlaneDumped{.vrf = VrfId{9}})));
+}
+
+TEST(Session, AsksForNoPlaneOnceItsRoutesAreToGo) {
+    auto talk = Conversation::ready();
+    talk.session.watch_plane(VrfId::Default);
+
+    talk.session.disable_restart();
+    talk.session.watch_plane(VrfId{9});
+
+    EXPECT_THAT(talk.take(), ElementsAre(restart_disable(VrfId::Default)));
+}
+
 // --- Read-back. ---
 
 TEST(Session, ReadsBackEveryNamedVrf) {
