@@ -29,7 +29,9 @@ def solicitation(target: Address, source: Address, mac: str) -> bytes:
     if target.version == 4:
         return _arp(1, mac, source.packed, _BROADCAST, target.packed)
     group = ipaddress.IPv6Address(bytes.fromhex("ff0200000000000000000001ff") + target.packed[13:])
-    return _neighbor(_NS, 0, mac, source, group, target, _SOURCE_LINK)
+    # Who has no address yet (RFC 4862, a check for duplicates) must not say where it is either.
+    option = None if source.is_unspecified else _SOURCE_LINK
+    return _neighbor(_NS, 0, mac, source, group, target, option)
 
 
 def parse_mac(mac: str) -> bytes:
@@ -44,10 +46,12 @@ def _arp(operation: int, mac: str, sender: bytes, destination: bytes, target: by
 
 
 def _neighbor(
-    kind: int, flags: int, mac: str, source: Address, destination: Address, target: Address, option: int
+    kind: int, flags: int, mac: str, source: Address, destination: Address, target: Address, option: int | None
 ) -> bytes:
     own = parse_mac(mac)
-    body = struct.pack("!BBHI", kind, 0, 0, flags) + target.packed + struct.pack("!BB", option, 1) + own
+    body = struct.pack("!BBHI", kind, 0, 0, flags) + target.packed
+    if option is not None:
+        body += struct.pack("!BB", option, 1) + own
     pseudo = source.packed + destination.packed + struct.pack("!II", len(body), 58)
     body = body[:2] + struct.pack("!H", _checksum(pseudo + body)) + body[4:]
     # Hop limit 255: anything else is refused, for it may have come through a router.
