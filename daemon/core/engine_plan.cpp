@@ -634,11 +634,11 @@ Verdict Engine::explain(const IpAddress& address) const {
 }
 
 Engine::Totals Engine::counters() const {
-    return {
-        .neighbors = neighbors_.size(),
-        .overruns = overruns_,
-        .resyncs = resyncs_,
-        .refused = links_.refused() + addresses_.refused() + neighbors_.refused() + fdb_.refused()};
+    return {.neighbors = neighbors_.size(),
+            .overruns = overruns_,
+            .resyncs = resyncs_,
+            .refused = links_.refused() + addresses_.refused() + neighbors_.refused() +
+                       fdb_.refused() + plane_.refused() + proxies_.refused()};
 }
 
 Engine::Totals Engine::totals() const {

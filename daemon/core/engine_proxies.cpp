@@ -152,10 +152,10 @@ bool Engine::note_proxy_answer(const KernelAnswered& answered, TimePoint now) {
         return false;
     }
     const std::string id = fmt::format("proxies {}", links_.name_of(outcome->key.link));
-    if (outcome->error) {
-        degrade(id, outcome->error->text);
-    } else {
+    if (!outcome->error) {
         recover(id);
+    } else if (!degraded_.contains(id)) {
+        degrade(id, outcome->error->text);  // Of one of them: the others fail for the same reason.
     }
     return true;
 }
