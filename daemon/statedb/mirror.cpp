@@ -51,6 +51,9 @@ void Mirror::take(const Changes& changes) {
     for (const RouteKey& key : changes.routes) {
         dirty_.push_back(object_of(key));
     }
+    for (const NeighborKey& key : changes.proxies) {
+        dirty_.push_back(proxy_of(key));
+    }
 }
 
 void Mirror::set_wall(WallOffset wall) {
@@ -95,6 +98,9 @@ void Mirror::refill(const EngineView& view) {
     for (const RouteKey& key : view.all_routes()) {
         dirty_.push_back(object_of(key));
     }
+    for (const NeighborKey& key : view.all_proxies()) {
+        dirty_.push_back(proxy_of(key));
+    }
     std::sort(dirty_.begin(), dirty_.end());
     dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
 }
@@ -103,6 +109,7 @@ void Mirror::refresh(const Object& object, const EngineView& view, TimePoint now
     switch (object.table) {
         case Table::Neighbor: refresh_host(object, view); return;
         case Table::Route: refresh_route(object, view, now); return;
+        case Table::Proxy: refresh_proxy(object, view); return;
         case Table::Global:
         case Table::Interface: return;  // With the slow rows.
     }
@@ -132,6 +139,15 @@ void Mirror::refresh_route(const Object& object, const EngineView& view, TimePoi
     }
     count(object, shown, route->state == SinkState::Held);
     show(object, shown, key_of(*route, options_.separator), fields_of(*route, shown.since, wall_));
+}
+
+void Mirror::refresh_proxy(const Object& object, const EngineView& view) {
+    const auto proxy = view.proxy(neighbor_key(object));
+    if (!proxy) {
+        hide(object);
+        return;
+    }
+    show(object, shown_[object], key_of(*proxy, options_.separator), fields_of(*proxy));
 }
 
 // The rows that count: each change of a host would change them, so they are not written each time.
@@ -229,6 +245,7 @@ void Mirror::count(const Object& object, Shown& shown, bool counted) {
             return;
         }
         case Table::Route: add(counts_.routes); return;
+        case Table::Proxy:
         case Table::Global:
         case Table::Interface: return;
     }
@@ -248,6 +265,12 @@ std::optional<Mirror::Rendered> Mirror::render(const Object& object,
             if (const auto route = view.route(route_key(object))) {
                 return Rendered{.key = key_of(*route, options_.separator),
                                 .fields = fields_of(*route, shown.since, wall_)};
+            }
+            return std::nullopt;
+        case Table::Proxy:
+            if (const auto proxy = view.proxy(neighbor_key(object))) {
+                return Rendered{.key = key_of(*proxy, options_.separator),
+                                .fields = fields_of(*proxy)};
             }
             return std::nullopt;
         case Table::Global:

@@ -141,6 +141,7 @@ private:
     void refresh(const Object& object, const EngineView& view, TimePoint now);
     void refresh_host(const Object& object, const EngineView& view);
     void refresh_route(const Object& object, const EngineView& view, TimePoint now);
+    void refresh_proxy(const Object& object, const EngineView& view);
     void refresh_slow_rows(const EngineView& view, TimePoint now);
     void show(const Object& object, Shown& shown, std::string key, const Fields& fields);
     void hide(const Object& object);

@@ -14,11 +14,12 @@ constexpr std::string_view kGlobal = "PLANED_TABLE";
 constexpr std::string_view kInterface = "PLANED_INTERFACE_TABLE";
 constexpr std::string_view kNeighbor = "PLANED_NEIGHBOR_TABLE";
 constexpr std::string_view kRoute = "PLANED_ROUTE_TABLE";
+constexpr std::string_view kProxy = "PLANED_PROXY_TABLE";
 constexpr std::array<std::string_view, 7> kOwned{kGlobal,
                                                  kInterface,
                                                  kNeighbor,
                                                  kRoute,
-                                                 "PLANED_PROXY_TABLE",
+                                                 kProxy,
                                                  "PLANED_SEGMENT_TABLE",
                                                  "PLANED_EVPN_PEER_TABLE"};
 
@@ -30,6 +31,7 @@ constexpr std::array<std::string_view, 7> kNeighborNames{
     "mac", "port", "state", "origin", "eligible", "reason", "since"};
 constexpr std::array<std::string_view, 5> kRouteNames{
     "interface", "origin", "state", "reason", "since"};
+constexpr std::array<std::string_view, 1> kProxyNames{"state"};
 
 std::string flag(bool value) {
     return value ? "true" : "false";
@@ -87,6 +89,10 @@ Object object_of(IfIndex link) {
     return {.table = Table::Interface, .link = link};
 }
 
+Object proxy_of(const NeighborKey& key) {
+    return {.table = Table::Proxy, .link = key.link, .address = key.address};
+}
+
 std::uint64_t digest(const Fields& fields) {
     std::uint64_t sum = 0;
     for (const auto& [name, value] : fields) {
@@ -109,6 +115,7 @@ std::span<const std::string_view> names_of(Table table) {
         case Table::Interface: return kInterfaceNames;
         case Table::Neighbor: return kNeighborNames;
         case Table::Route: return kRouteNames;
+        case Table::Proxy: return kProxyNames;
     }
     return {};
 }
@@ -166,6 +173,11 @@ std::string key_of(const InterfaceView& interface, std::string_view separator) {
     return fmt::format("{}{}{}", kInterface, separator, interface.name);
 }
 
+std::string key_of(const ProxyView& proxy, std::string_view separator) {
+    return fmt::format(
+        "{1}{0}{2}{0}{3}", separator, kProxy, proxy.interface, proxy.key.address.to_string());
+}
+
 Fields fields_of(const HostView& host, WallOffset wall) {
     const bool eligible = host.reason == Reason::Eligible;
     return {
@@ -206,6 +218,10 @@ Fields fields_of(const InterfaceView& interface, const InterfaceCounts& counts) 
         {"max_hosts", fmt::format_int(interface.max_hosts).str()},
         {"prefixes", std::move(prefixes)},
     };
+}
+
+Fields fields_of(const ProxyView& proxy) {
+    return {{"state", std::string(word(proxy.state))}};
 }
 
 Fields fields_of(const NodeView& node, std::string_view version, const NodeCounts& counts) {

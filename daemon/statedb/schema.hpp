@@ -21,7 +21,7 @@
 
 namespace planed::statedb {
 
-enum class Table : std::uint8_t { Global, Interface, Neighbor, Route };
+enum class Table : std::uint8_t { Global, Interface, Neighbor, Route, Proxy };
 
 /// All tables that are ours, those that only other releases write too: what stands in them and has
 /// no object is removed.
@@ -34,13 +34,14 @@ enum class Table : std::uint8_t { Global, Interface, Neighbor, Route };
 struct Object {
     Table table{};
     VrfId vrf{};          // Routes.
-    IfIndex link{};       // Interfaces and neighbours.
-    IpAddress address{};  // Neighbours and routes.
+    IfIndex link{};       // Interfaces, neighbours and proxies.
+    IpAddress address{};  // Neighbours, routes and proxies.
     auto operator<=>(const Object&) const = default;
 };
 [[nodiscard]] Object object_of(const NeighborKey& key);
 [[nodiscard]] Object object_of(const RouteKey& key);
 [[nodiscard]] Object object_of(IfIndex link);
+[[nodiscard]] Object proxy_of(const NeighborKey& key);
 
 /// Names are literals; values are text, as everything in Redis.
 using Field = std::pair<std::string_view, std::string>;
@@ -75,11 +76,13 @@ struct NodeCounts {
 [[nodiscard]] std::string key_of(const HostView& host, std::string_view separator);
 [[nodiscard]] std::string key_of(const RouteView& route, std::string_view separator);
 [[nodiscard]] std::string key_of(const InterfaceView& interface, std::string_view separator);
+[[nodiscard]] std::string key_of(const ProxyView& proxy, std::string_view separator);
 
 [[nodiscard]] Fields fields_of(const HostView& host, WallOffset wall);
 /// `since` of its state.
 [[nodiscard]] Fields fields_of(const RouteView& route, TimePoint since, WallOffset wall);
 [[nodiscard]] Fields fields_of(const InterfaceView& interface, const InterfaceCounts& counts);
+[[nodiscard]] Fields fields_of(const ProxyView& proxy);
 /// Without `updated`, the time when any row last changed.
 [[nodiscard]] Fields fields_of(const NodeView& node,
                                std::string_view version,

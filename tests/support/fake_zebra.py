@@ -128,6 +128,7 @@ class _Client:
     wants_notices: bool = False
     restarts: bool = False  # Graceful restart: its routes stay when it goes.
     subscribed: set[int] = field(default_factory=set)  # AFIs
+    watched: set[int] = field(default_factory=set)  # The same, of bgpd's routes.
 
 
 class FakeZebra:
@@ -148,6 +149,7 @@ class FakeZebra:
         self._record: list[Message] = []
         self._routes: dict[str, Route] = {}
         self._stale: set[str] = set()
+        self._plane: set[str] = set()  # What bgpd has learned.
         self._clients: dict[int, _Client] = {}
         self._connections: list[float] = []
         self._late: list[tuple[float, int, _Client, bytes]] = []
@@ -248,6 +250,21 @@ class FakeZebra:
         """A route of our type that nobody present has put: what an earlier life left behind."""
         with self._lock:
             self._put(prefix, route)
+        self._poke()
+
+    def learn(self, prefix: str) -> None:
+        """bgpd learns a route from another switch."""
+        with self._lock:
+            self._plane.add(prefix)
+            for client in self._clients.values():
+                self._tell_plane(client, "REDIST_ROUTE_ADD", prefix)
+        self._poke()
+
+    def unlearn(self, prefix: str) -> None:
+        with self._lock:
+            self._plane.discard(prefix)
+            for client in self._clients.values():
+                self._tell_plane(client, "REDIST_ROUTE_DEL", prefix)
         self._poke()
 
     # ---- what was seen ----
@@ -437,7 +454,11 @@ class FakeZebra:
             client.wants_notices = body[:1] == b"\1"
         elif kind == "CLIENT_CAPABILITIES":
             self._handle_capability(client, body)
-        elif kind == "REDISTRIBUTE_ADD" and body[1] == self.family.babel:  # There is no bgpd here.
+        elif kind == "REDISTRIBUTE_ADD" and body[1] != self.family.babel:
+            client.watched.add(body[0])
+            for prefix in sorted(self._plane):
+                self._tell_plane(client, "REDIST_ROUTE_ADD", prefix)
+        elif kind == "REDISTRIBUTE_ADD":
             self._dump(client, body[0])
         elif kind == "REDISTRIBUTE_DELETE" and body[1] == self.family.babel:
             client.subscribed.discard(body[0])
@@ -480,6 +501,14 @@ class FakeZebra:
         for prefix, route in self._routes.items():
             if _afi(prefix) == afi:
                 client.to_send += self._message("REDIST_ROUTE_ADD", self._encode(prefix, route))
+
+    def _tell_plane(self, client: _Client, kind: str, prefix: str) -> None:
+        """What stands behind the prefix is bgpd's; nobody who is asked for hosts alone reads it."""
+        if _afi(prefix) in client.watched:
+            network = ipaddress.ip_network(prefix)
+            bgp = self.family.babel - 13
+            head = struct.pack("!BHIIBBB", bgp, 0, _SELECTED, _BITS_NEXT_HOPS, 1, _family(prefix), network.prefixlen)
+            client.to_send += self._message(kind, head + network.network_address.packed + b"\0\0")
 
     def _stream(self, kind: str, prefix: str, route: Route) -> None:
         for client in self._clients.values():

@@ -122,3 +122,14 @@ def test_other_tables_and_databases_stay_as_they_are(farm: Farm, zebra: FakeZebr
     assert redis.cli("get", "PLANED|global") == "x"
     assert redis.row("PLANED_ROUTE_TABLE|default|1.2.3.4/32", database=0) == {"a": "b"}
     assert redis.keys("*", database=0) == {"PLANED_ROUTE_TABLE|default|1.2.3.4/32"}
+
+
+def test_a_row_for_each_host_that_is_answered_for(farm: Farm, zebra: FakeZebra, redis: Redis) -> None:
+    zebra.learn("fd00:0:0:1::aa/128")
+    _start(farm, redis)
+    key = f"PLANED_PROXY_TABLE|{BRIDGE}|fd00:0:0:1::aa"
+
+    wait_until(lambda: redis.row(key) == {"state": "installed"}, quick(5), what=f"{key} is missing")
+    zebra.unlearn("fd00:0:0:1::aa/128")
+
+    wait_until(lambda: key not in redis.keys(), quick(5), what=f"{key} is left over")

@@ -147,6 +147,17 @@ TEST(Schema, NamesOfATableAreThoseOfItsRows) {
     expect_names(Table::Neighbor, fields_of(host(), kWall));
     expect_names(Table::Route, fields_of(route(), {}, kWall));
     expect_names(Table::Interface, fields_of(interface(), {}));
+    expect_names(Table::Proxy, fields_of(ProxyView{}));
+}
+
+TEST(Schema, ShowsAProxiedHost) {
+    const ProxyView proxy{.key = {.link = IfIndex{3}, .address = test::ip("fd00::77")},
+                          .interface = "Vlan100",
+                          .state = SinkState::Held};
+
+    EXPECT_EQ(key_of(proxy, "|"), "PLANED_PROXY_TABLE|Vlan100|fd00::77");
+    EXPECT_THAT(fields_of(proxy), testing::ElementsAre(Pair("state", "installed")));
+    EXPECT_NE(proxy_of(proxy.key), object_of(proxy.key));
 }
 
 TEST(Schema, TakesOnlyOurTablesForOurs) {
