@@ -26,9 +26,8 @@ struct UnbuiltOfInterface {
     std::string_view key;
     bool (*asks)(const InterfaceConfig&);
 };
-constexpr std::array<UnbuiltOfInterface, 3> kUnbuiltOfInterface{{
+constexpr std::array<UnbuiltOfInterface, 2> kUnbuiltOfInterface{{
     {"proxy_arp", [](const InterfaceConfig& i) { return i.proxy_arp == ProxyArp::Pvlan; }},
-    {"proxy_nd", [](const InterfaceConfig& i) { return i.proxy_nd; }},
     {"unresolved", [](const InterfaceConfig& i) { return i.unresolved != Unresolved::None; }},
 }};
 

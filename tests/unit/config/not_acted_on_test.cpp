@@ -41,7 +41,6 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                 ElementsAre("redis.config_db",
                             "plugins",
                             "interfaces[0].proxy_arp",
-                            "interfaces[1].proxy_nd",
                             "interfaces[1].unresolved"));
 }
 
