@@ -282,6 +282,9 @@ private:
     void hear(const HostHeard& heard, const ServedInterface& served, TimePoint now);
     void confirm_heard_port(const ServedInterface& served, const MacAddress& mac, IfIndex port);
     [[nodiscard]] bool is_crowded(const ServedInterface& served, const MacAddress& mac) const;
+    [[nodiscard]] bool fills_port(const ServedInterface& served,
+                                  const MacAddress& mac,
+                                  std::size_t on_the_way) const;
     [[nodiscard]] const ServedInterface* served_at(const HostHeard& heard) const;
     [[nodiscard]] RefreshQueue::Window refresh_window() const;
     void note_evidence(NeighborRecord& record, const NeighborSeen& seen, const Neighbor& old);

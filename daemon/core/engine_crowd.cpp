@@ -3,21 +3,39 @@
 // is announced is never withdrawn for it, and whoever waits follows when another one goes. As with
 // the delays, whoever lives when planed starts or isolation ends was announced before, and is
 // again.
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "core/engine.hpp"
+#include "core/limits.hpp"
 #include "core/planner.hpp"
 
 namespace planed {
 
-/// Nothing but the room on its interface speaks against it.
+/// It is behind a port that has taken its share of what there is room for on the interface.
+bool Engine::fills_port(const ServedInterface& served,
+                        const MacAddress& mac,
+                        std::size_t on_the_way) const {
+    const PortBinding* binding =
+        served.bridge == IfIndex::None ? nullptr : fdb_.find(fdb_key(served, mac));
+    if (binding == nullptr || binding->port == IfIndex::None) {
+        return false;
+    }
+    const std::size_t share =
+        std::max<std::size_t>(limits::kHostsPerPortLeast, served.config.max_hosts / 2);
+    return fdb_.count_behind(binding->port) + on_the_way > share;
+}
+
+/// Nothing but the room on its interface, or for its port, speaks against it.
 bool Engine::is_over_limit(const NeighborRecord& record, const ServedInterface& served) const {
     if (record.claim || admits_all_) {
         return false;
     }
     const auto claims = claims_.find(record.key.link);
     const bool full = claims != claims_.end() && claims->second >= served.config.max_hosts;
-    return full && !sink_.routes().desired(route_key(served.vrf, record.key.address));
+    return (full || fills_port(served, record.neighbor.mac, 0)) &&
+           !sink_.routes().desired(route_key(served.vrf, record.key.address));
 }
 
 void Engine::count_claim(const NeighborKey& key) {

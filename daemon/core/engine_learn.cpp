@@ -220,6 +220,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
 bool Engine::is_crowded(const ServedInterface& served, const MacAddress& mac) const {
     const std::size_t on_the_way = heard_hosts_.size() + neighbor_writes_.size();
     return neighbors_.count_on(served.link) + on_the_way >= served.config.max_hosts ||
+           fills_port(served, mac, on_the_way) ||
            neighbors_.addresses_of(served.link, mac).size() >= limits::kAddressesPerMacMax;
 }
 

@@ -92,6 +92,11 @@ std::vector<FdbKey> FdbTable::behind(IfIndex port) const {
     return keys;
 }
 
+std::size_t FdbTable::count_behind(IfIndex port) const {
+    const auto count = counts_.find(port);
+    return count == counts_.end() ? 0 : count->second;
+}
+
 void FdbTable::remember(const PortRemembered& remembered, const LinkTable& links) {
     if (bindings_.size() + named_ >= limits::kFdbMax) {
         ++refused_;
@@ -186,16 +191,25 @@ const PortBinding* FdbTable::find(const FdbKey& key) const {
 }
 
 void FdbTable::move_to(const FdbKey& key, PortBinding& binding, IfIndex port) {
-    by_port_.erase({binding.port, key});
+    leave_port(key, binding);
     binding.port = port;
-    if (port != IfIndex::None) {
-        by_port_.insert({port, key});
+    if (port != IfIndex::None && by_port_.insert({port, key}).second) {
+        ++counts_[port];
+    }
+}
+
+void FdbTable::leave_port(const FdbKey& key, const PortBinding& binding) {
+    if (by_port_.erase({binding.port, key}) == 0) {
+        return;
+    }
+    if (const auto count = counts_.find(binding.port); --count->second == 0) {
+        counts_.erase(count);
     }
 }
 
 void FdbTable::drop(const FdbKey& key) {
     if (const PortBinding* binding = find(key); binding != nullptr) {
-        by_port_.erase({binding->port, key});
+        leave_port(key, *binding);
         bindings_.erase(key);
     }
 }

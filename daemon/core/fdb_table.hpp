@@ -14,6 +14,7 @@
 
 #include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
 
 #include "core/dump_epoch.hpp"
 #include "core/facts.hpp"
@@ -46,6 +47,7 @@ public:
     /// again. Returns its MACs.
     std::vector<FdbKey> distrust(IfIndex port);
     [[nodiscard]] std::vector<FdbKey> behind(IfIndex port) const;
+    [[nodiscard]] std::size_t count_behind(IfIndex port) const;
     /// The port has its carrier again. Links and forwarding entries come by two sockets: what was
     /// learned since the carrier was lost, and not flushed, is trusted. Returns its MACs.
     std::vector<FdbKey> port_up(IfIndex port);
@@ -71,10 +73,12 @@ private:
 
     void move_to(const FdbKey& key, PortBinding& binding, IfIndex port);
     void drop(const FdbKey& key);
+    void leave_port(const FdbKey& key, const PortBinding& binding);
     void keep_name(const Names& names, const Mac& mac);
 
     IndexedMap<FdbKey, PortBinding> bindings_;
     absl::btree_set<std::pair<IfIndex, FdbKey>> by_port_;
+    absl::flat_hash_map<IfIndex, std::size_t> counts_;  // Of by_port_.
     absl::btree_map<Names, absl::btree_set<Mac>>
         by_name_;            // Remembered; at least one link is missing.
     std::size_t named_ = 0;  // MACs in there.

@@ -43,7 +43,6 @@ public:
     Engine engine;
     std::map<RouteKey, HostRoute> zebra;
     std::set<RouteKey> plane;  // What bgpd has learned.
-    std::set<RouteKey> plane;  // What bgpd has learned.
     std::map<std::pair<IfIndex, Setting>, std::uint32_t> settings;
     TimePoint now{1h};  // Monotonic clocks do not start at zero.
 
@@ -52,7 +51,6 @@ public:
     bool answer_writes = true;
     std::map<MacAddress, TimePoint> sent;  // When the bridge last saw a frame of it.
     bool answer_deletions = true;
-    bool answer_planes = true;
     bool answer_planes = true;
 
     /// One turn without any answer: what does the engine say to this?

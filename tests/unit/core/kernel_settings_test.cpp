@@ -81,14 +81,14 @@ TEST_F(KernelSettingsTest, SwitchProxyArpOnLast) {
 
 TEST_F(KernelSettingsTest, SwitchProxyNdpOnLastAndOffFirst) {
     served.config.proxy_arp = ProxyArp::Off;
-    settings.serve(served);
+    settings.serve(served, learning);
     (void)ask_and_answer();
     kernel["ipv6.neigh.br0.proxy_delay"] = 800;
     kernel["ipv6.neigh.br0.proxy_qlen"] = 64;
     kernel["ipv6.conf.br0.forwarding"] = 1;
 
     served.config.proxy_nd = true;
-    settings.serve(served);
+    settings.serve(served, learning);
     EXPECT_THAT(ask_and_answer(),
                 ElementsAre("ipv6.neigh.br0.proxy_delay=0",
                             "ipv6.neigh.br0.proxy_qlen=65536",
@@ -96,7 +96,7 @@ TEST_F(KernelSettingsTest, SwitchProxyNdpOnLastAndOffFirst) {
                             "ipv6.conf.br0.proxy_ndp=1"));
 
     served.config.proxy_nd = false;
-    settings.serve(served);
+    settings.serve(served, learning);
     EXPECT_THAT(ask_and_answer(),
                 ElementsAre("ipv6.conf.br0.proxy_ndp=0",
                             "ipv6.neigh.br0.proxy_qlen=64",
@@ -105,7 +105,7 @@ TEST_F(KernelSettingsTest, SwitchProxyNdpOnLastAndOffFirst) {
 
 TEST_F(KernelSettingsTest, DoNotUndoWhatIsOnlyChecked) {
     served.config.proxy_nd = true;
-    settings.serve(served);
+    settings.serve(served, learning);
     for (const ApplySetting& apply : (ask(), std::exchange(asked, {}))) {
         const bool wrong = is_only_checked(apply.setting);
         (void)settings.answered(
