@@ -54,8 +54,8 @@ void Engine::run_shield(TimePoint now) {
     if (shield_.has_lost()) {
         judge_losses(now);
     }
+    ask_guarded(now);  // Whoever is guarded no more leaves the queue as well.
     if (shield_.is_up()) {
-        ask_guarded(now);
         settle_guarded(now);
     }
     if (shielded_ && !shield_.is_up()) {
