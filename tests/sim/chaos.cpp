@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -315,8 +316,11 @@ void Chaos::make_peace() {
 
 }  // namespace
 
-Outcome run_seed(std::uint64_t seed, std::size_t trace_steps) {
+Outcome run_seed(std::uint64_t seed, std::size_t trace_steps, const RoutesConfig& routes) {
     SimWorld world(seed);
+    Config config = *world.planed.config;
+    config.routes = routes;
+    world.planed.config = std::make_shared<const Config>(std::move(config));
     world.trace.turn_on(trace_steps);
     Chaos chaos(world);
     chaos.set_up();

@@ -16,7 +16,8 @@ struct Outcome {
     std::string trace;  // Only if asked for.
 };
 
-/// `trace_steps` 0: run for the verdict alone, which is much faster.
-Outcome run_seed(std::uint64_t seed, std::size_t trace_steps);
+/// `trace_steps` 0: run for the verdict alone, which is much faster. `routes`: what may stand
+/// between verdicts and routes.
+Outcome run_seed(std::uint64_t seed, std::size_t trace_steps, const RoutesConfig& routes = {});
 
 }  // namespace planed::sim

@@ -21,6 +21,8 @@ constexpr Duration kCutBound = 1500ms;
 constexpr Duration kProbeBound = 12s;
 // zebra's share: the DELETE, an answer that got lost, a read-back.
 constexpr Duration kZebraBound = 10s;
+// The shield's share: who is silent is asked, and goes a few at a time.
+constexpr Duration kShieldBound = 30s;
 constexpr Duration kCheckEvery = 20ms;
 constexpr std::uint32_t kTag = 100;
 
@@ -328,6 +330,16 @@ void Checker::check_limits() {
     }
 }
 
+// Where routes may stay after a loss. A host that had fallen silent before its cable was pulled has
+// no MAC any more, so its port says nothing: it may have to be asked, and to wait for others.
+Duration Checker::kept_for() const {
+    const RoutesConfig& routes = planed_.config->routes;
+    const bool follows_at_once = routes == RoutesConfig{};
+    return follows_at_once
+               ? Duration{}
+               : routes.withdraw_delay.silent + routes.withdraw_delay.port_down + kShieldBound;
+}
+
 void Checker::check_dead(TimePoint now) {
     if (!planed_.is_running() || !facts_whole_at_ || is_loss_pending()) {
         return;
@@ -342,7 +354,8 @@ void Checker::check_dead(TimePoint now) {
             const RouteKey key{.prefix = host_prefix(address)};
             const bool unseen = unseen_ports_.contains(name) && host.heard < *facts_whole_at_;
             const bool watched = facts + kCutBound < *cut && !unseen;
-            const TimePoint due = std::max(*cut, facts) + (watched ? kCutBound : kProbeBound);
+            const TimePoint due =
+                std::max(*cut, facts) + (watched ? kCutBound : kProbeBound) + kept_for();
             if (now > due && is_wanted(key)) {
                 fail(fmt::format(
                     "still wants {}, cut off {} ms ago", address.to_string(), (now - *cut) / 1ms));

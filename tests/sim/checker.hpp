@@ -52,6 +52,7 @@ private:
     void on_send(const SendRoute& send);
     void on_write(IfIndex link);
     void check_dead(TimePoint now);
+    [[nodiscard]] Duration kept_for() const;
     void check_limits();
     void check_proxies();
     void collect_complaints();
