@@ -32,6 +32,7 @@ void Desk::begin(TimePoint now) {
     for (const Question& question : served_) {
         all.hosts = all.hosts || question.parts.hosts;
         all.routes = all.routes || question.parts.routes;
+        all.proxies = all.proxies || question.parts.proxies;
     }
     builder_.emplace(all);
     began_ = now;

@@ -661,6 +661,30 @@ private:
             });
     }
 
+    grpc::ServerWriteReactor<v1::ProxiesResponse>* Proxies(
+        grpc::CallbackServerContext* context, const v1::ProxiesRequest* request) override {
+        return table<v1::ProxiesRequest, v1::ProxiesResponse>(
+            context,
+            *request,
+            {.proxies = true},
+            [](const v1::ProxiesRequest& wanted, const Snapshot& snapshot) {
+                return find_named(snapshot, wanted.interface(), "");
+            },
+            [](v1::ProxiesResponse& response,
+               const v1::ProxiesRequest& wanted,
+               const Snapshot& snapshot,
+               std::size_t index) {
+                if (index >= snapshot.proxies.size()) {
+                    return Row::End;
+                }
+                if (!matches(wanted, snapshot.proxies[index])) {
+                    return Row::Skipped;
+                }
+                fill(*response.add_proxies(), snapshot.proxies[index]);
+                return Row::Added;
+            });
+    }
+
     grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,
                                       const v1::ExplainRequest* request,
                                       v1::ExplainResponse* response) override {

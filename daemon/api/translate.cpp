@@ -150,6 +150,12 @@ void fill(v1::Route& message, const RouteView& route, WallOffset wall) {
     }
 }
 
+void fill(v1::Proxy& message, const ProxyView& proxy) {
+    message.set_interface(proxy.interface);
+    message.set_address(proxy.key.address.to_string());
+    message.set_state(std::string(word(proxy.state)));
+}
+
 void fill(v1::ExplainResponse& message,
           const IpAddress& address,
           const Explanation& explanation,
@@ -185,6 +191,10 @@ bool matches(const v1::HostsRequest& request, const HostView& host) {
 
 bool matches(const v1::RoutesRequest& request, const RouteView& route) {
     return fits(request.vrf(), route.vrf);
+}
+
+bool matches(const v1::ProxiesRequest& request, const ProxyView& proxy) {
+    return fits(request.interface(), proxy.interface);
 }
 
 }  // namespace planed::api

@@ -30,6 +30,7 @@ void fill(v1::InterfacesResponse& message, const Snapshot& snapshot);
 void fill(v1::Host& message, const HostView& host, WallOffset wall);
 void fill(v1::Route& message, const RouteView& route, WallOffset wall);
 void fill(v1::Interface& message, const InterfaceView& interface);
+void fill(v1::Proxy& message, const ProxyView& proxy);
 void fill(v1::ExplainResponse& message,
           const IpAddress& address,
           const Explanation& explanation,
@@ -41,5 +42,6 @@ std::string_view kind_of(const WatchItem& item);
 
 [[nodiscard]] bool matches(const v1::HostsRequest& request, const HostView& host);
 [[nodiscard]] bool matches(const v1::RoutesRequest& request, const RouteView& route);
+[[nodiscard]] bool matches(const v1::ProxiesRequest& request, const ProxyView& proxy);
 
 }  // namespace planed::api

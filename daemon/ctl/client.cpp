@@ -175,6 +175,13 @@ Outcome Client::routes(const std::string& vrf, Array& rows) {
         [](Stub& stub, auto&&... all) { return stub.Routes(all...); }, request, rows);
 }
 
+Outcome Client::proxies(const std::string& interface, Array& rows) {
+    v1::ProxiesRequest request;
+    request.set_interface(interface);
+    return impl_->table<v1::ProxiesResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Proxies(all...); }, request, rows);
+}
+
 Outcome Client::explain(const std::string& address, Value& answer) {
     v1::ExplainRequest request;
     request.set_address(address);

@@ -52,6 +52,7 @@ public:
     Outcome interfaces(Array& rows);
     Outcome hosts(const HostFilter& filter, Array& rows);
     Outcome routes(const std::string& vrf, Array& rows);
+    Outcome proxies(const std::string& interface, Array& rows);
     Outcome explain(const std::string& address, Value& answer);
     Outcome counters(Array& rows);
     Outcome reload(Value& answer);

@@ -340,6 +340,8 @@ std::span<const Verb> verbs() {
         {"--vrf", "NAME", Kind::Text, "only hosts in this VRF (\"default\", or its device)"}};
     static const std::vector<Option> kVrf{
         {"--vrf", "NAME", Kind::Text, "only routes of this VRF (\"default\", or its device)"}};
+    static const std::vector<Option> kOneInterface{
+        {"--interface", "NAME", Kind::Interface, "only on this served interface"}};
     static const std::vector<Option> kCount{{"--count", "N", Kind::Text, "end after N events"}};
     static const std::vector<Verb> kVerbs{
         {Action::Status,
@@ -370,6 +372,15 @@ std::span<const Verb> verbs() {
          0,
          kVrf,
          "host routes, and what zebra says of them"},
+        {Action::Proxies,
+         "proxies",
+         "",
+         "",
+         Kind::Text,
+         0,
+         0,
+         kOneInterface,
+         "addresses that this leaf answers for in place of other leaves' hosts"},
         {Action::Explain,
          "explain",
          "",

@@ -22,6 +22,7 @@ enum class Action : std::uint8_t {
     Interfaces,
     Hosts,
     Routes,
+    Proxies,
     Explain,
     Watch,
     Counters,

@@ -134,6 +134,7 @@ public:
             case Action::Interfaces: return interfaces();
             case Action::Hosts: return hosts();
             case Action::Routes: return routes();
+            case Action::Proxies: return proxies();
             case Action::Explain: return explain();
             case Action::Watch: return watch();
             case Action::Counters: return counters();
@@ -265,6 +266,14 @@ private:
                            {"REASON", "reason"},
                            {"SINCE", "since"}},
                           "route");
+    }
+    int proxies() {
+        Array rows;
+        const Outcome outcome = client_.proxies(invocation_.option("--interface"), rows);
+        return print_rows(outcome,
+                          std::move(rows),
+                          {{"INTERFACE", "interface"}, {"ADDRESS", "address"}, {"STATE", "state"}},
+                          "proxied host");
     }
     int counters() {
         Array rows;

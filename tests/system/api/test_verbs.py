@@ -19,6 +19,7 @@ FIELDS = {
     "interfaces": "name ifindex vrf carrier proxy_arp proxy_nd hosts max_hosts prefixes",
     "hosts": "vrf interface address mac port state origin eligible reason since last_seen",
     "routes": "vrf prefix interface origin state reason since",
+    "proxies": "interface address state",
     "explain": "address verdict reason chain",
 }
 
@@ -98,6 +99,32 @@ def test_routes_are_shown_with_zebras_word(leaf: Ctl) -> None:
     assert (route["interface"], route["origin"], route["state"]) == ("Vlan100", "kernel", "installed")
     assert _TIME.fullmatch(route["since"])
     assert leaf.text("routes").splitlines()[-1] == "8 routes"
+
+
+def test_proxies_are_the_hosts_of_other_leaves(zebra: FakeZebra, leaf: Ctl) -> None:
+    assert leaf.json("proxies") == [] and leaf.text("proxies").splitlines() == ["0 proxied hosts"]
+
+    for address in ("fd00:0:0:1::aa", "fd00:0:0:1::ab"):
+        zebra.learn(f"{address}/128")
+    zebra.learn("fd00:0:0:1:1::/80")
+    zebra.learn("10.0.0.170/32")
+
+    wanted = [
+        {"interface": "Vlan100", "address": f"fd00:0:0:1::{end}", "state": "installed"} for end in ("aa", "ab")
+    ]
+    def shown() -> bool:
+        proxies = leaf.json("proxies")
+        assert proxies == wanted, proxies
+        return True
+
+    wait_until(shown, quick(5))
+    assert list(leaf.json("proxies")[0]) == FIELDS["proxies"].split()
+    assert leaf.json("proxies", "--interface", "Vlan100") == wanted
+    assert "planectl interfaces lists them" in leaf.fails(1, "proxies", "--interface", "Vlan7")
+    counters = {row["name"]: row["value"] for row in leaf.json("counters")}
+    assert (counters["plane_routes"], counters["proxies"], counters["proxies_queued"]) == (3, 2, 0)
+    zebra.unlearn("fd00:0:0:1::aa/128")
+    wait_until(lambda: leaf.json("proxies") == wanted[1:], quick(5), what="the first has gone")
 
 
 def test_every_form_says_the_same(leaf: Ctl) -> None:

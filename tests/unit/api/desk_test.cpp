@@ -43,6 +43,20 @@ TEST_F(DeskTest, BuildsOneSnapshotForAllWhoWait) {
     EXPECT_TRUE(got[0]->routes.empty());
 }
 
+TEST_F(DeskTest, ReadsEveryTableThatSomebodyAsksFor) {
+    (void)leaf.feed(PlaneRouteSeen{.key = {.prefix = host_prefix(test::ip("fd00:0:0:1::77"))}});
+    ASSERT_TRUE(desk.ask({.routes = true}, note()));
+    ASSERT_TRUE(desk.ask({.proxies = true}, note()));
+
+    while (turn()) {
+    }
+
+    ASSERT_EQ(got.size(), 2U);
+    EXPECT_TRUE(got[0]->hosts.empty());
+    EXPECT_EQ(got[0]->routes.size(), 1U);
+    EXPECT_EQ(got[0]->proxies.size(), 1U);
+}
+
 TEST_F(DeskTest, NeverAnswersWithWhatWasReadBeforeTheQuestion) {
     for (std::uint32_t i = 0; i < 2 * Desk::kRowsPerTurn; ++i) {
         const std::string address = fmt::format("10.0.{}.{}", 1 + i / 250, 1 + i % 250);

@@ -52,6 +52,22 @@ TEST(Translate, HostOfWhichLittleIsKnown) {
     EXPECT_FALSE(message.has_last_seen());
 }
 
+TEST(Translate, Proxy) {
+    const ProxyView proxy{.key = {.link = IfIndex{3}, .address = test::ip("fd00::77")},
+                          .interface = "br0",
+                          .state = SinkState::Held};
+    v1::Proxy message;
+
+    fill(message, proxy);
+
+    EXPECT_EQ(message.ShortDebugString(),
+              "interface: \"br0\" address: \"fd00::77\" state: \"installed\"");
+    v1::ProxiesRequest request;
+    EXPECT_TRUE(matches(request, proxy));
+    request.set_interface("br1");
+    EXPECT_FALSE(matches(request, proxy));
+}
+
 TEST(Translate, Route) {
     v1::Route message;
 

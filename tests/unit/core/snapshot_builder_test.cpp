@@ -83,6 +83,23 @@ TEST_F(SnapshotBuilderTest, HasRowsOnlyOfWhatWasAskedFor) {
     EXPECT_GT(totals->routes_desired, 0U);
 }
 
+TEST_F(SnapshotBuilderTest, ReadsTheProxiedHostsIfAsked) {
+    for (const char* address : {"fd00:0:0:1::71", "fd00:0:0:1::72", "fd00:0:0:1::73"}) {
+        (void)leaf.feed(PlaneRouteSeen{.key = route_key(VrfId::Default, ip(address))});
+    }
+
+    for (std::size_t rows = 1; rows < 6; ++rows) {
+        const auto snapshot = build(leaf.engine, {.proxies = true}, rows);
+        ASSERT_EQ(snapshot->proxies.size(), 3U) << rows;
+        EXPECT_EQ(
+            snapshot->proxies[2],
+            (ProxyView{
+                .key = on_br0("fd00:0:0:1::73"), .interface = "br0", .state = SinkState::Held}));
+        EXPECT_EQ(snapshot->interfaces.size(), 1U);
+    }
+    EXPECT_TRUE(build(leaf.engine, {}, 4)->proxies.empty());
+}
+
 TEST_F(SnapshotBuilderTest, GoesOnBehindARowThatHasGoneMeanwhile) {
     SnapshotBuilder builder(kAll);
     ASSERT_FALSE(builder.advance(EngineView(leaf.engine), 3));
