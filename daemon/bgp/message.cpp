@@ -192,6 +192,13 @@ std::optional<std::string> shutdown_text(const Notification& notification) {
     return is_printable_utf8(text) ? std::optional(text) : std::nullopt;
 }
 
+Notification hard_reset(const Notification& notification) {
+    Notification outer{.code = Notification::kCease, .subcode = Notification::kHardReset};
+    outer.data = {notification.code, notification.subcode};
+    outer.data.insert(outer.data.end(), notification.data.begin(), notification.data.end());
+    return outer;
+}
+
 Notification without_hard_reset(const Notification& notification) {
     const bool wraps = notification.code == Notification::kCease &&
                        notification.subcode == Notification::kHardReset &&

@@ -93,6 +93,8 @@ Notification shutdown_notice(std::uint8_t reason, std::string_view text);
 /// That message, if there is one and it can be shown: anything but UTF-8 text is left out, and
 /// control characters are.
 std::optional<std::string> shutdown_text(const Notification& notification);
+/// The notification inside of a hard reset, which ends routes that graceful restart would keep.
+Notification hard_reset(const Notification& notification);
 /// What is inside of a hard reset, else the notification itself (RFC 8538 3.1).
 Notification without_hard_reset(const Notification& notification);
 

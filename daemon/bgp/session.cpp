@@ -75,6 +75,13 @@ bool is_without_a_word(Down::Reason reason) {
            reason == Down::Reason::Replaced;
 }
 
+bool keeps_state(const Open& open) {
+    const auto& restart = open.capabilities.graceful_restart;
+    return restart && std::ranges::any_of(restart->kept, [](const GracefulRestart::Kept& kept) {
+               return kept.family == AddressFamily{};
+           });
+}
+
 bool announces_notifications(const Open& open) {
     const auto& restart = open.capabilities.graceful_restart;
     return restart && restart->notifications;
@@ -188,6 +195,9 @@ Open Session::our_open() const {
                                .route_refresh = true,
                                .extended_message = true,
                                .four_octet_as = options_.local_as}};
+    // Without a family it says no more than that we know End-of-RIB (RFC 4724 3): FRR sends none to
+    // a peer without it.
+    open.capabilities.graceful_restart = GracefulRestart{};
     if (options_.restart_seconds > 0) {
         open.capabilities.graceful_restart =
             GracefulRestart{.restarting = has_restarted_,
@@ -367,8 +377,9 @@ bool Session::resolve_collisions(ConnectionId id, const Open& peer, TimePoint no
         const Link* const other = find(other_id);
         const bool stays = find(id)->ours == keeps_own_connection(peer);
         if (other->state == State::Established) {
-            // A peer that restarts gracefully has lost the old one without a word (RFC 4724 5).
-            if (!other->peer.capabilities.graceful_restart) {
+            // One that restarts and keeps its state has lost the old one without a word (RFC 4724
+            // 5).
+            if (!keeps_state(other->peer)) {
                 yield(id, now);
                 return false;
             }
@@ -449,121 +460,6 @@ void Session::establish(ConnectionId id, TimePoint now) {
         Established{.id = id, .peer = link->peer, .hold_seconds = link->hold_seconds});
 }
 
-// --- Routes. ---
-
-void Session::handle_update(ConnectionId id, const Frame& frame, TimePoint now) {
-    auto update = decode_update(frame.body, peer_kind());
-    if (!update) {
-        refuse(id, update.error(), now);
-        return;
-    }
-    hear(std::move(*update));
-    check_routes_max(id, now);
-}
-
-/// Our own routes that come back by way of a reflector or another AS.
-bool Session::is_looped(const Attributes& attributes) const {
-    return passed_through(attributes, options_.local_as) || attributes.originator == options_.id ||
-           std::ranges::find(attributes.clusters, options_.id) != attributes.clusters.end();
-}
-
-void Session::hear(Update update) {
-    for (Fault& fault : update.faults) {
-        events_.emplace_back(Faulty{std::move(fault)});
-    }
-    for (const RouteKey& key : update.withdrawn) {
-        forget(key);
-    }
-    const bool looped = is_looped(update.path.attributes);
-    const auto path = std::make_shared<const Path>(std::move(update.path));
-    for (const Route& route : update.reachable) {
-        const RouteKey key(route);
-        if (looped) {
-            forget(key);  // What the peer had before, it has no more.
-            continue;
-        }
-        heard_[key] = epoch_;
-        events_.emplace_back(RouteHeard{.route = route, .path = path});
-    }
-    if (update.end_of_rib) {
-        sweep();
-        events_.emplace_back(EndOfRib{});
-    }
-}
-
-void Session::check_routes_max(ConnectionId id, TimePoint now) {
-    const std::size_t most = options_.routes_max;
-    if (most == 0) {
-        return;
-    }
-    if (heard_.size() > most) {
-        Bytes data;
-        ByteWriter out(data);
-        out.u16(kAfiL2vpn);
-        out.u8(kSafiEvpn);
-        out.u32(static_cast<std::uint32_t>(most));
-        refuse(id,
-               {.notification = {.code = Notification::kCease,
-                                 .subcode = Notification::kMaxPrefixes,
-                                 .data = std::move(data)},
-                .error = {.code = Errc::Refused,
-                          .text = fmt::format("{} routes where {} may be", heard_.size(), most)}},
-               now);
-        return;
-    }
-    const bool near = heard_.size() * 4 >= most * 3;
-    if (near && !std::exchange(near_max_said_, true)) {
-        events_.emplace_back(NearRoutesMax{.routes = heard_.size()});
-    }
-}
-
-void Session::handle_refresh(ConnectionId id, const Frame& frame, TimePoint now) {
-    const auto refresh = decode_route_refresh(frame.body);
-    if (!refresh) {
-        refuse(id, refresh.error(), now);
-        return;
-    }
-    if (*refresh == RouteRefresh{}) {
-        advertisements_.resend();
-    }
-}
-
-bool Session::ask_refresh() {
-    const Link* const established = find_established();
-    if (established == nullptr || !established->peer.capabilities.route_refresh) {
-        return false;
-    }
-    encode_route_refresh({}, find(established->id)->outbox);
-    return true;
-}
-
-void Session::forget(const RouteKey& key) {
-    if (heard_.erase(key) != 0) {
-        events_.emplace_back(RouteGone{key});
-    }
-}
-
-void Session::forget_all() {
-    stale_until_.reset();
-    for (const auto& [key, epoch] : heard_) {
-        events_.emplace_back(RouteGone{key});
-    }
-    heard_.clear();
-}
-
-/// What was heard in an earlier session and not in this one is gone.
-void Session::sweep() {
-    stale_until_.reset();
-    for (auto entry = heard_.begin(); entry != heard_.end();) {
-        if (entry->second == epoch_) {
-            ++entry;
-            continue;
-        }
-        events_.emplace_back(RouteGone{entry->first});
-        entry = heard_.erase(entry);
-    }
-}
-
 // --- Connections go. ---
 
 void Session::refuse(ConnectionId id, const ProtocolError& error, TimePoint now) {
@@ -593,7 +489,9 @@ void Session::end_link(ConnectionId id, const End& end, TimePoint now) {
             last_words.assign(
                 link->outbox.begin() + static_cast<std::ptrdiff_t>(link->outbox_begin),
                 link->outbox.end());
-            encode_notification(*end.notification, last_words);
+            encode_notification(
+                is_final(*link, end) ? hard_reset(*end.notification) : *end.notification,
+                last_words);
         }
         events_.emplace_back(ConnectionUnwanted{.id = id, .last_words = std::move(last_words)});
     }
@@ -624,6 +522,12 @@ void Session::end_session(const Link& link, const End& end, TimePoint now) {
     if (!heard_.empty()) {
         stale_until_ = now + kept;
     }
+}
+
+/// Where a NOTIFICATION would not end our routes at the peer, this one is to (RFC 8538 4).
+bool Session::is_final(const Link& link, const End& end) const {
+    const bool meant = end.reason == Down::Reason::Stopped || is_too_many_routes(end.notification);
+    return meant && options_.restart_seconds > 0 && announces_notifications(link.peer);
 }
 
 /// A NOTIFICATION ends the peer's routes, unless both sides have said that it does not (RFC 8538).

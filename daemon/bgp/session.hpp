@@ -45,7 +45,7 @@ struct SessionOptions {
     std::uint16_t hold_seconds = 90;
     bool passive = false;  // Waits for the peer's connection.
     /// Announced by graceful restart (RFC 4724): how long the peer shall keep our routes while we
-    /// are away. 0: not announced.
+    /// are away. 0: not at all.
     std::uint16_t restart_seconds = 0;
     bool restarting = false;  // We have just restarted, for the first session only.
     bool state_kept = false;  // And what the routes stand for has survived.
@@ -229,6 +229,7 @@ private:
     void refuse_message(const Link& link, const Frame& frame, TimePoint now);
     void yield(ConnectionId id, TimePoint now);
     void end_session(const Link& link, const End& end, TimePoint now);
+    [[nodiscard]] bool is_final(const Link& link, const End& end) const;
     [[nodiscard]] Duration time_kept(const Link& link, const End& end) const;
     void plan_next(const End& end, TimePoint now);
     void abandon_attempt();

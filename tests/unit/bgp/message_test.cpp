@@ -196,6 +196,7 @@ TEST(HardReset, HasAnotherNotificationInside) {
 
     EXPECT_EQ(without_hard_reset(hard),
               (Notification{.code = 6, .subcode = 2, .data = {2, 'o', 'k'}}));
+    EXPECT_EQ(hard_reset(without_hard_reset(hard)), hard);
     EXPECT_EQ(shutdown_text(without_hard_reset(hard)), "ok");
     const Notification empty{.code = 6, .subcode = 9, .data = {6}};
     EXPECT_EQ(without_hard_reset(empty), empty);

@@ -141,8 +141,10 @@ TEST_P(Pairs, SayGoodbye) {
 
 class KeepingPairs : public testing::TestWithParam<std::uint32_t> {
 protected:
+    /// Every second pair with graceful restart, too.
     static SessionOptions keeping(SessionOptions options) {
         options.keep = 120s;
+        options.restart_seconds = GetParam() % 2 == 0 ? 60 : 0;
         return options;
     }
     SessionPair pair{keeping(leaf1(GetParam())), keeping(leaf2(GetParam() + 1000)), GetParam()};
