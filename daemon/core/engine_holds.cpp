@@ -58,6 +58,10 @@ void Engine::let_go(const RouteKey& key, TimePoint now) {
         return;
     }
     const Loss loss = loss_of(key, wish->out);
+    if (loss == Loss::Silent && shield_.find(key) != nullptr) {
+        suspect(key, wish->out);  // It has had its delay, and was asked.
+        return;
+    }
     const bool known = delays_.leaving(key) != nullptr;
     if (delays_.keeps(key, loss, now)) {
         if (!known) {

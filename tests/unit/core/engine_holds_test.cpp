@@ -371,7 +371,7 @@ class CrowdedLeaf : public RailLeaf {
 public:
     static constexpr std::uint16_t kHosts = 10;
 
-    CrowdedLeaf() : RailLeaf(shielded()) {
+    explicit CrowdedLeaf(Config config = shielded()) : RailLeaf(std::move(config)) {
         std::vector<Input> inputs;
         for (std::uint16_t n = 0; n < kHosts; ++n) {
             inputs.push_back(kernel.set(key(n), reachable(mac_of(n))));
@@ -458,6 +458,22 @@ TEST(MaxWithdraw, LetsTheDeadGoAFewAtATime) {
     EXPECT_EQ(routes_of(leaf.run_for(10s)).size(), 3U);
     EXPECT_FALSE(leaf.is_shielded());
     EXPECT_EQ(leaf.zebra.size(), 2U);
+}
+
+TEST(MaxWithdraw, LetsNobodyWaitForADelayAgainWhoWasAsked) {
+    Config config = CrowdedLeaf::shielded();
+    config.routes.withdraw_delay.silent = 3s;
+    CrowdedLeaf leaf(config);
+    (void)leaf.feed(leaf.fail(0, 9));
+    EXPECT_THAT(routes_of(leaf.run_for(3s)), IsEmpty());
+    ASSERT_TRUE(leaf.is_shielded());
+    leaf.now += 6s;
+
+    EXPECT_EQ(routes_of(leaf.feed(leaf.fail(0, 9))).size(), 3U);
+    (void)leaf.run_for(20s);
+
+    EXPECT_EQ(leaf.zebra.size(), 2U);
+    EXPECT_FALSE(leaf.is_shielded());
 }
 
 TEST(MaxWithdraw, LetsTheDeadGoThoughTheKernelNeverSaysWhatBecameOfThem) {
