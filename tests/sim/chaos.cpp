@@ -320,6 +320,7 @@ Outcome run_seed(std::uint64_t seed, std::size_t trace_steps, const RoutesConfig
     SimWorld world(seed);
     Config config = *world.planed.config;
     config.routes = routes;
+    config.learning.duplicates = {.max_moves = 4, .window = 20s, .freeze = 20s};
     world.planed.config = std::make_shared<const Config>(std::move(config));
     world.trace.turn_on(trace_steps);
     Chaos chaos(world);

@@ -192,7 +192,8 @@ void SimKernel::write(const WriteNeighbor& request) {
         }
         const auto [at, is_new] = neighbors_.try_emplace(request.key);
         SimNeighbor& entry = at->second;
-        if (entry.state == Nud::Permanent) {
+        const bool ours = entry.ext_learned && entry.protocol == kNeighborProtocol;
+        if (entry.state == Nud::Permanent && !ours) {
             complaints.push_back("writes a permanent neighbour");
         }
         const bool changed = is_new || entry.mac != request.mac || entry.state != request.state ||

@@ -72,7 +72,7 @@ def start_raw(farm: Farm) -> Callable[..., "subprocess.Popen[str]"]:
 
     def start(*by: str, **streams: int) -> "subprocess.Popen[str]":
         Path(farm.leaf.path("/etc/planed/planed.yaml")).write_text(
-            f"interfaces: [{{name: {BRIDGE}}}]\n", encoding="utf-8"
+            f"interfaces: [{{name: {BRIDGE}}}]\nroutes: {{max_withdraw: {{share: 100%}}}}\n", encoding="utf-8"
         )
         command = [*by, str(binary()), "--log-level", "trace"]
         return farm.leaf.popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **streams)

@@ -200,7 +200,7 @@ TEST(EngineRoutes, AreWithdrawnWithTheSessionIfTheConfigurationSaysSo) {
 
     EXPECT_EQ(outputs.back(), Output{Finish{.withdraw = true}});
     EXPECT_THAT(routes_of(outputs), IsEmpty());
-    EXPECT_EQ(only<ApplySetting>(outputs).size(), 10U);  // Undone; proxy_delay was 0 before us.
+    EXPECT_EQ(only<ApplySetting>(outputs).size(), 13U);  // Undone; proxy_delay was 0 before us.
 }
 
 TEST(EngineRoutes, OfTheDeadAreNotLeftToZebraWhenPlanedStopsInTheSameTurn) {

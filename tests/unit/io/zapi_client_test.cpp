@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/zapi_client.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include <sys/stat.h>
@@ -356,7 +357,10 @@ TEST_F(ZapiClientTest, BeginsAgainWhenZebraBreaksTheProtocol) {
 TEST_F(ZapiClientTest, HandsOutWhatCameBeforeTheViolation) {
     ASSERT_TRUE(connect());
     events.clear();
-    zapi::Bytes both = zapi::load_vectors(WireFamily::D)[13].bytes;
+    const auto vectors = zapi::load_vectors(WireFamily::D);
+    const auto notice = std::ranges::find(vectors, "owner_installed_v4", &zapi::Vector::name);
+    ASSERT_NE(notice, vectors.end());
+    zapi::Bytes both = notice->bytes;
     both.insert(both.end(), 10, 0);
 
     zebra.say(both);
