@@ -74,8 +74,8 @@ inline constexpr Duration kHeardGrace = 50ms;
 inline constexpr std::size_t kHeardMax = 4'096;
 // And as many are written in a turn: each costs the kernel 3 us.
 inline constexpr std::size_t kHeardPerTurnMax = 256;
-// MACs that one bridge port may have, or half of its interface's max_hosts if that is more: what one
-// server invents must leave room for the others.
+// MACs that one bridge port may have, or half of its interface's max_hosts if that is more: what
+// one server invents must leave room for the others.
 inline constexpr std::size_t kHostsPerPortLeast = 256;
 // Addresses that frames may give to one MAC: a server has a few, one that invents them has more.
 inline constexpr std::size_t kAddressesPerMacMax = 256;

@@ -196,24 +196,24 @@ NodeView EngineView::node() const {
 
 HealthView EngineView::health() const {
     const Engine::Totals counters = engine_.counters();
-    HealthView health{.zebra_up = engine_.zebra_is_up(),
-                      .redis_wanted = engine_.config().redis.endpoint != "off",
-                      .redis_well = !engine_.degraded().contains("redis"),
-                      .neighbors = counters.neighbors,
-                      .overruns = counters.overruns,
-                      .resyncs = counters.resyncs,
-                      .refused = counters.refused,
-                      .routes_queued = engine_.routes().queued(),
-                      .hosts_delayed = engine_.delays().counters().delayed,
-                      .hosts_flapped = engine_.damping().counters().flaps,
-                      .hosts_damped = engine_.damping().counters().held,
-                      .routes_kept = engine_.delays().counters().kept,
-                      .routes_guarded = engine_.shield().counters().guarded,
-                      .routes_returned =
-                          engine_.delays().counters().returned + engine_.shield().counters().saved,
-                      .plane_routes = engine_.plane().size(),
-                      .proxies = engine_.proxies().entries().size(),
-                      .proxies_queued = engine_.proxies().entries().queued()};
+    HealthView health{
+        .zebra_up = engine_.zebra_is_up(),
+        .redis_wanted = engine_.config().redis.endpoint != "off",
+        .redis_well = !engine_.degraded().contains("redis"),
+        .neighbors = counters.neighbors,
+        .overruns = counters.overruns,
+        .resyncs = counters.resyncs,
+        .refused = counters.refused,
+        .routes_queued = engine_.routes().queued(),
+        .hosts_delayed = engine_.delays().counters().delayed,
+        .hosts_flapped = engine_.damping().counters().flaps,
+        .hosts_damped = engine_.damping().counters().held,
+        .routes_kept = engine_.delays().counters().kept,
+        .routes_guarded = engine_.shield().counters().guarded,
+        .routes_returned = engine_.delays().counters().returned + engine_.shield().counters().saved,
+        .plane_routes = engine_.plane().size(),
+        .proxies = engine_.proxies().entries().size(),
+        .proxies_queued = engine_.proxies().entries().queued()};
     for (const auto& [what, why] : engine_.degraded()) {
         health.degraded.push_back(what + ": " + why);
     }

@@ -133,8 +133,8 @@ struct HealthView {
     std::uint64_t routes_kept = 0;      // After a loss, by routes.withdraw_delay.
     std::uint64_t routes_guarded = 0;   // After a loss, by routes.max_withdraw.
     std::uint64_t routes_returned = 0;  // Kept or guarded ones whose host lives.
-    std::uint64_t plane_routes = 0;  // Hosts of other leaves.
-    std::uint64_t proxies = 0;       // Wanted, or possibly in the kernel.
+    std::uint64_t plane_routes = 0;     // Hosts of other leaves.
+    std::uint64_t proxies = 0;          // Wanted, or possibly in the kernel.
     std::uint64_t proxies_queued = 0;
     bool operator==(const HealthView&) const = default;
 };
