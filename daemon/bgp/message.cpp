@@ -194,8 +194,10 @@ std::optional<std::string> shutdown_text(const Notification& notification) {
 
 Notification hard_reset(const Notification& notification) {
     Notification outer{.code = Notification::kCease, .subcode = Notification::kHardReset};
-    outer.data = {notification.code, notification.subcode};
-    outer.data.insert(outer.data.end(), notification.data.begin(), notification.data.end());
+    outer.data.resize(2 + notification.data.size());
+    outer.data[0] = notification.code;
+    outer.data[1] = notification.subcode;
+    std::ranges::copy(notification.data, outer.data.begin() + 2);
     return outer;
 }
 

@@ -374,8 +374,12 @@ bool Session::resolve_collisions(ConnectionId id, const Open& peer, TimePoint no
         }
     }
     for (const ConnectionId other_id : others) {
+        const Link* const own = find(id);
         const Link* const other = find(other_id);
-        const bool stays = find(id)->ours == keeps_own_connection(peer);
+        if (own == nullptr || other == nullptr) {
+            return false;
+        }
+        const bool stays = own->ours == keeps_own_connection(peer);
         if (other->state == State::Established) {
             // One that restarts and keeps its state has lost the old one without a word (RFC 4724
             // 5).

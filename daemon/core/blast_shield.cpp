@@ -40,26 +40,26 @@ void BlastShield::guard(const Lost& lost, TimePoint now) {
 }
 
 void BlastShield::note_asked(const RouteKey& key, TimePoint now) {
-    Guarded guarded = *guarded_.find(key);
+    Guarded guarded = guarded_.value(key);
     guarded.phase = Phase::Asked;
     guarded.asked = now;
     guarded_.put(key, now + limits::kAnswerWithin, guarded);
 }
 
 void BlastShield::note_refused(const RouteKey& key) {
-    Guarded guarded = *guarded_.find(key);
+    Guarded guarded = guarded_.value(key);
     guarded.phase = Phase::Waits;
     guarded_.put(key, guarded.since + limits::kAskedWithin, guarded);
 }
 
 void BlastShield::note_probed(const RouteKey& key) {
-    Guarded guarded = *guarded_.find(key);
+    Guarded guarded = guarded_.value(key);
     guarded.phase = Phase::Probed;
     guarded_.put(key, guarded_.at(key), guarded);
 }
 
 void BlastShield::note_silent(const RouteKey& key) {
-    Guarded guarded = *guarded_.find(key);
+    Guarded guarded = guarded_.value(key);
     if (guarded.phase != Phase::Silent) {
         guarded.phase = Phase::Silent;
         guarded_.put(key, TimePoint::max(), guarded);

@@ -43,6 +43,7 @@ public:
     }
     /// Of a key that is there.
     [[nodiscard]] TimePoint at(const Key& key) const { return entries_.at(key).at; }
+    [[nodiscard]] const Value& value(const Key& key) const { return entries_.at(key).value; }
 
     /// At most `most` keys whose time has come, the longest due first.
     [[nodiscard]] std::vector<Key> due(TimePoint now, std::size_t most) const {

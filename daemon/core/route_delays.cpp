@@ -20,14 +20,14 @@ void RouteDelays::configure(const RoutesConfig& routes) {
     if (add_delay_ != routes.add_delay) {
         add_delay_ = routes.add_delay;
         for (const RouteKey& key : waiting_.keys()) {
-            const TimePoint since = *waiting_.find(key);
+            const TimePoint since = waiting_.value(key);
             waiting_.put(key, since + add_delay_, since);
         }
     }
     if (withdraw_delay_ != routes.withdraw_delay) {
         withdraw_delay_ = routes.withdraw_delay;
         for (const RouteKey& key : leaving_.keys()) {
-            const Leaving leaving = *leaving_.find(key);
+            const Leaving leaving = leaving_.value(key);
             leaving_.put(key, leaving.since + delay_of(leaving.loss), leaving);
         }
     }

@@ -183,7 +183,7 @@ void Session::handle_plane_row(const Frame& frame, const IpPrefix& prefix) {
 Result<void> Session::handle_client_close(const Frame& frame) {
     const auto type = decode_client_close(frame);
     if (!type) {
-        return tl::unexpected(type.error());
+        return {};  // A form that we do not know. It only tells, and the next message is found.
     }
     if (*type == bgp_number(options_.family) && !watched_.empty()) {
         events_.emplace_back(PlaneDoubted{});
