@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from lab import Lab, wait_until
-from scene import SERVED, prefixes, settle, start, wait_gone, wait_routes
+from scene import SERVED, announce, guests, prefixes, settle, start, wait_gone, wait_routes
 
 # The kernel looks for idle entries every 15 s, and only if there are more than gc_thresh1 in all namespaces together.
 THRESHOLD = 128  # The kernel's own default.
@@ -31,12 +31,12 @@ def collector() -> Iterator[None]:
 def test_collected_hosts_keep_their_routes_and_the_dead_among_them_do_not(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     living = [f"10.0.200.{n}" for n in range(1, COUNT + 1)] + [f"fd00:0:0:1::2{n:03x}" for n in range(1, COUNT + 1)]
-    dead = ["10.0.201.1", "fd00:0:0:1::3001"]
+    [dead] = guests(1)
     host.add_addresses(living)
     planed = start(leaf, args=["--log-level", "debug"])
     host.announce(living, port="eth1")
-    host.announce(dead, port="eth1")
-    wait_routes(far, prefixes(living + dead))
+    announce(host, [dead])
+    wait_routes(far, [*prefixes(living), *dead.prefixes])
 
     with lab.watch("spine-a") as watch, leaf.popen(["ip", "monitor", "neigh"], stdout=-1) as monitor:
         for family in ("ipv4", "ipv6"):
@@ -44,7 +44,7 @@ def test_collected_hosts_keep_their_routes_and_the_dead_among_them_do_not(lab: L
             leaf.sysctl(f"net.{family}.neigh.{SERVED}.delay_first_probe_time", 1)
             leaf.sysctl(f"net.{family}.neigh.{SERVED}.retrans_time_ms", 100)
         wait_until(lambda: put_back(leaf.neighbors(SERVED)).issuperset(living), 2 * COLLECTOR_SECONDS + 10, every=0.2)
-        wait_gone(far, prefixes(dead), 20)
+        wait_gone(far, dead.prefixes, 20)
         settle(1)
         monitor.terminate()
         said = monitor.stdout.read() if monitor.stdout else ""

@@ -22,6 +22,7 @@ from scene import (
 )
 
 ALIVE = ("REACHABLE", "STALE", "DELAY", "PROBE")
+_UNHEARD = 40  # A host that does not answer goes when nothing was heard of it for 21 s, and it was asked again.
 
 
 def quicken(leaf: Node, reachable_ms: int = 300) -> None:
@@ -95,39 +96,48 @@ class Monitor:
 
 def test_a_host_that_does_not_answer_any_more_is_withdrawn_and_returns_when_heard(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
-    pair = ["10.0.1.1", "fd00:0:0:1::101"]
-    routes = [prefix(address) for address in pair]
+    [guest] = guests(1)
     start(leaf)
     quicken(leaf)
-    host.add_addresses(pair)
-    host.announce([*pair, host.v4, host.v6], port="eth1")
-    wait_routes(far, routes + own(host))
+    host.announce(port="eth1")
+    announce(host, [guest])  # Nobody answers for it.
+    wait_routes(far, [*guest.prefixes, *own(host)])
 
     with lab.watch("leaf-a2") as watch:
-        host.del_addresses(pair)
-        poke(leaf, pair)
-        wait_gone(far, routes, 20)
+        poke(leaf, [guest.v4, guest.v6])
+        wait_gone(far, guest.prefixes, _UNHEARD)
     watch.assert_never_left(own(host))
 
-    host.add_addresses(pair)
-    host.announce(pair[:1], port="eth1")
-    host.solicit("fd00:0:0:1::1", source=pair[1], port="eth1")  # As whoever wants to send something does.
-    wait_routes(far, routes)
+    announce(host, [guest])
+    wait_routes(far, guest.prefixes)
+
+
+def test_an_address_that_its_host_has_dropped_is_withdrawn_though_the_host_lives(lab: Lab) -> None:
+    leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
+    start(leaf)
+    host.add_addresses(["10.0.1.1"])
+    host.announce(["10.0.1.1", host.v4, host.v6], port="eth1")
+    wait_routes(far, [prefix("10.0.1.1"), *own(host)])
+
+    with lab.watch("leaf-a2") as watch:
+        host.del_addresses(["10.0.1.1"])
+        wait_gone(far, [prefix("10.0.1.1")], 2 * _UNHEARD)
+    watch.assert_never_left(own(host))
 
 
 def test_an_ipv6_host_that_has_failed_returns_when_it_only_announces_itself(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
-    address = "fd00:0:0:1::101"
+    [guest] = guests(1)
     start(leaf)
     quicken(leaf)
-    host.announce([address], port="eth1")
-    wait_routes(far, [prefix(address)])
-    poke(leaf, [address])
-    wait_gone(far, [prefix(address)], 20)
+    announce(host, [guest])
+    wait_routes(far, guest.prefixes)
+    poke(leaf, [guest.v6])
+    wait_gone(far, guest.prefixes, _UNHEARD)
 
-    host.announce([address], port="eth1")
+    announce(host, [guest])
 
-    wait_routes(far, [prefix(address)], 3)
+    wait_routes(far, guest.prefixes, 3)
 
 
 def test_a_host_that_does_not_hear_unicast_questions_is_found_by_broadcast(lab: Lab) -> None:
