@@ -685,7 +685,9 @@ void Engine::on(const ConfigChanged& changed, TimePoint now) {
 }
 
 void Engine::on(const StopRequested& /*requested*/, TimePoint /*now*/) {
-    stopping_ = true;
+    if (std::exchange(stopping_, true)) {
+        return;  // Asked twice before the end of it was heard.
+    }
     const bool withdraw = config_->on_exit == OnExit::Withdraw;
     if (withdraw) {
         settings_.undo_all();

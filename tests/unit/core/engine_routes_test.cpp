@@ -203,6 +203,15 @@ TEST(EngineRoutes, AreWithdrawnWithTheSessionIfTheConfigurationSaysSo) {
     EXPECT_EQ(only<ApplySetting>(outputs).size(), 13U);  // Undone; proxy_delay was 0 before us.
 }
 
+TEST(EngineRoutes, EndOnceHoweverOftenPlanedIsToldToStop) {
+    RailLeaf leaf;
+
+    const auto outputs = leaf.turn({StopRequested{}, StopRequested{}});
+
+    EXPECT_EQ(only<Finish>(outputs).size(), 1U);
+    EXPECT_TRUE(only<Finish>(leaf.turn(StopRequested{})).empty());
+}
+
 TEST(EngineRoutes, OfTheDeadAreNotLeftToZebraWhenPlanedStopsInTheSameTurn) {
     RailLeaf leaf;
     std::vector<Input> inputs = leaf.kernel.cut(without_carrier(leaf.kernel.link(kSwp1)));
