@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kConfig = R"(node: {{name: bench}}
 state_dir: {0}/state
 on_exit: {2}
+routes: {{max_withdraw: {{share: 100%}}}}
 interfaces:
   - name: br0
     max_hosts: 131072
