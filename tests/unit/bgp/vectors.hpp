@@ -2,56 +2,22 @@
 // Reads tests/vectors/bgp: messages that real speakers sent or took.
 #pragma once
 
-#include <fstream>
+#include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bgp/message.hpp"
+#include "support/vectors.hpp"
 
 namespace planed::bgp {
 
-/// Hex digits, spaces ignored.
-inline Bytes from_hex(std::string_view text) {
-    std::string digits;
-    for (const char c : text) {
-        if (c != ' ') {
-            digits.push_back(c);
-        }
-    }
-    Bytes bytes;
-    for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-        bytes.push_back(static_cast<std::uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
-    }
-    return bytes;
-}
-
-struct Vector {
-    std::string origin;  // "frr 8.4.4", "gobgp 3.10", or "speaker".
-    std::string name;
-    Bytes bytes;  // A whole message.
-};
+using test::from_hex;
+using test::Vector;
 
 /// Of tests/vectors/bgp/FILE.txt.
 inline std::vector<Vector> load_vectors(const std::string& file) {
-    const std::string path = std::string(PLANED_TESTS_DIR) + "/vectors/bgp/" + file + ".txt";
-    std::ifstream stream(path);
-    if (!stream) {
-        throw std::runtime_error("cannot read " + path);
-    }
-    std::vector<Vector> result;
-    for (std::string line; std::getline(stream, line);) {
-        const auto first = line.find(" | ");
-        const auto second = line.find(" | ", first + 3);
-        if (line.starts_with('#') || second == std::string::npos) {
-            continue;
-        }
-        result.push_back({.origin = line.substr(0, first),
-                          .name = line.substr(first + 3, second - first - 3),
-                          .bytes = from_hex(line.substr(second + 3))});
-    }
-    return result;
+    return test::load_vectors("bgp/" + file + ".txt");
 }
 
 /// The body of the only message in `bytes`, which must outlive it.

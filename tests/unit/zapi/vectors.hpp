@@ -3,57 +3,23 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
+#include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "support/vectors.hpp"
 #include "zapi/codec.hpp"
 #include "zapi/dialect.hpp"
 
 namespace planed::zapi {
 
-/// Hex digits, spaces ignored.
-inline Bytes from_hex(std::string_view text) {
-    std::string digits;
-    for (const char c : text) {
-        if (c != ' ') {
-            digits.push_back(c);
-        }
-    }
-    Bytes bytes;
-    for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-        bytes.push_back(static_cast<std::uint8_t>(std::stoul(digits.substr(i, 2), nullptr, 16)));
-    }
-    return bytes;
-}
-
-struct Vector {
-    std::string origin;  // "planed", or "zebra 10.3".
-    std::string name;
-    Bytes bytes;
-};
+using test::from_hex;
+using test::Vector;
 
 inline std::vector<Vector> load_vectors(WireFamily family) {
-    const std::string path = std::string(PLANED_TESTS_DIR) + "/vectors/zapi/family_" +
-                             static_cast<char>('a' + static_cast<int>(family)) + ".txt";
-    std::ifstream file(path);
-    if (!file) {
-        throw std::runtime_error("cannot read " + path);
-    }
-    std::vector<Vector> result;
-    for (std::string line; std::getline(file, line);) {
-        const auto first = line.find(" | ");
-        const auto second = line.find(" | ", first + 3);
-        if (line.starts_with('#') || second == std::string::npos) {
-            continue;
-        }
-        result.push_back({.origin = line.substr(0, first),
-                          .name = line.substr(first + 3, second - first - 3),
-                          .bytes = from_hex(line.substr(second + 3))});
-    }
-    return result;
+    const char letter = static_cast<char>('a' + static_cast<int>(family));
+    return test::load_vectors(std::string("zapi/family_") + letter + ".txt");
 }
 
 /// The only message in `bytes`, which must outlive it.
