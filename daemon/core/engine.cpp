@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, first half: every input becomes facts and dirty keys. What follows from them is in
+// Engine: every input becomes facts and dirty keys. What follows from them is in
 // engine_plan.cpp.
 #include "core/engine.hpp"
 
@@ -270,8 +270,8 @@ bool Engine::keeps_host_away(const NeighborRecord& record) const {
     if (neighbor.state != Nud::Failed || !record.in_kernel) {
         return false;
     }
-    const bool ours = neighbor.ext_learned && neighbor.protocol == kNeighborProtocol;
-    return ours || (!record.key.address.is_v4() && served_.find(record.key.link) != nullptr);
+    return is_ours(neighbor) ||
+           (!record.key.address.is_v4() && served_.find(record.key.link) != nullptr);
 }
 
 // The host came back to life while we asked the kernel to delete its FAILED entry: what is deleted

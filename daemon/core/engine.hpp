@@ -230,7 +230,8 @@ private:
     void remember_port(const ServedInterface& served, const MacAddress& mac, PortBinding& binding);
     [[nodiscard]] PortFacts port_of(const ServedInterface& served,
                                     const PortBinding* binding) const;
-    [[nodiscard]] Whereabouts whereabouts_of(IfIndex link, const MacAddress& mac);
+    [[nodiscard]] Whereabouts whereabouts_of(const NeighborKey& key, const MacAddress& mac);
+    // Where the MAC was learned, whatever the configuration says of an address.
     [[nodiscard]] PortFacts port_of(IfIndex link, const MacAddress& mac) const;
     [[nodiscard]] Reason judge_neighbor(const NeighborKey& key,
                                         const NeighborRecord& record,
@@ -295,6 +296,8 @@ private:
     bool ask_siblings(const NeighborRecord& record, TimePoint now);
     [[nodiscard]] bool lives_otherwise(const NeighborRecord& record, TimePoint now) const;
     [[nodiscard]] bool sibling_answers(const NeighborRecord& record) const;
+    [[nodiscard]] std::vector<const NeighborRecord*> v4_siblings_of(
+        const NeighborRecord& record) const;
     void keep_mute(NeighborRecord& record, bool in_kernel, TimePoint now);
     void update_listening();
 
@@ -308,7 +311,7 @@ private:
     void run_pins(TimePoint now);
     void run_thaws(TimePoint now);
     void note_move(const NeighborKey& key, const MacAddress& from, const MacAddress& to);
-    void refuse_claim(const HostHeard& heard, const ServedInterface& served, Reason reason);
+    void refuse_claim(const HostHeard& heard, const ServedInterface& served);
     [[nodiscard]] std::string place_of(const ServedInterface& served, const MacAddress& mac) const;
     void raise(const std::string& id, std::string text, TimePoint now);
     void run_alarms(TimePoint now);
@@ -327,6 +330,7 @@ private:
 
     // Time to outputs (engine_plan.cpp).
     void run_probes(TimePoint now);
+    void write_neighbor(WriteNeighbor write);  // Gives it its number.
     void run_dumps(TimePoint now);
     void run_link_reads(TimePoint now);
     void run_link_retries(TimePoint now);

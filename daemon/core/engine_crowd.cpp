@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, sixth part: max_hosts. So many hosts of an interface are announced and no more; one that
+// Engine: max_hosts. So many hosts of an interface are announced and no more; one that
 // is announced is never withdrawn for it, and whoever waits follows when another one goes. As with
 // the delays, whoever lives when planed starts or isolation ends was announced before, and is
 // again.

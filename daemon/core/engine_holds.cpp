@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, fourth part: what stands between the verdict on a host and the wish for its route. A new
+// Engine: what stands between the verdict on a host and the wish for its route. A new
 // host may have to wait, one that comes and goes is held back, and the route of a lost one may stay
 // for a while.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, fourth part: hosts that the configuration names, addresses that more than one claims, and
+// Engine: hosts that the configuration names, addresses that more than one claims, and
 // the alarms that tell of a single host. A *pinned* address has its MAC from us, as a PERMANENT
 // entry that the kernel does not change whatever it hears.
 #include <algorithm>
@@ -14,8 +14,7 @@ namespace planed {
 namespace {
 
 bool is_pinned_by_us(const Neighbor& neighbor) {
-    return neighbor.state == Nud::Permanent && neighbor.ext_learned &&
-           neighbor.protocol == kNeighborProtocol;
+    return neighbor.state == Nud::Permanent && is_ours(neighbor);
 }
 
 }  // namespace
@@ -99,13 +98,7 @@ void Engine::run_pins(TimePoint now) {
         if (!mac || pinned || served == nullptr || !served->up) {
             continue;
         }
-        const std::uint64_t request = next_request_++;
-        neighbor_writes_[request] = key;
-        outputs_.emplace_back(WriteNeighbor{.request = request,
-                                            .key = key,
-                                            .mac = *mac,
-                                            .state = Nud::Permanent,
-                                            .ext_learned = true});
+        write_neighbor({.key = key, .mac = *mac, .state = Nud::Permanent, .ext_learned = true});
     }
     if (next_resolve_ == TimePoint{} || next_resolve_ > now) {
         return;
@@ -119,10 +112,7 @@ void Engine::run_pins(TimePoint now) {
         if (host.mac || known || served == nullptr || !served->up) {
             continue;
         }
-        const std::uint64_t request = next_request_++;
-        neighbor_writes_[request] = key;
-        outputs_.emplace_back(
-            WriteNeighbor{.request = request, .key = key, .state = Nud::None, .resolve = true});
+        write_neighbor({.key = key, .state = Nud::None, .resolve = true});
     }
 }
 
@@ -155,8 +145,8 @@ void Engine::run_thaws(TimePoint now) {
     }
 }
 
-// `reason` says why it is refused; Eligible: the address is pinned to another MAC.
-void Engine::refuse_claim(const HostHeard& heard, const ServedInterface& served, Reason reason) {
+// The address is pinned to another MAC, or this leaf's own.
+void Engine::refuse_claim(const HostHeard& heard, const ServedInterface& served) {
     ++learning_.claims_refused;
     const NeighborKey key{.link = served.link, .address = heard.address};
     conflicts_.claimed(key, heard.mac);
@@ -164,9 +154,8 @@ void Engine::refuse_claim(const HostHeard& heard, const ServedInterface& served,
         return;  // There is an alarm already.
     }
     const auto pinned = pinned_mac(key);
-    const std::string whose = reason == Reason::OwnAddress || !pinned
-                                  ? std::string("an address of this leaf")
-                                  : fmt::format("a static host with MAC {}", pinned->to_string());
+    const std::string whose = pinned ? fmt::format("a static host with MAC {}", pinned->to_string())
+                                     : std::string("an address of this leaf");
     raise(fmt::format("claim of {}", heard.address.to_string()),
           fmt::format("{}, {}, says that it has it, by {}",
                       whose,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, third part: hosts that were heard and the kernel does not have, and hosts that must prove
+// Engine: hosts that were heard and the kernel does not have, and hosts that must prove
 // again that they live.
 #include <algorithm>
 #include <utility>
@@ -16,10 +16,6 @@ namespace {
 bool can_be_asked(const Neighbor& neighbor) {
     return judge_state(neighbor) == Reason::Eligible && neighbor.state != Nud::Permanent &&
            neighbor.state != Nud::NoArp;
-}
-
-bool is_ours(const Neighbor& neighbor) {
-    return neighbor.ext_learned && neighbor.protocol == kNeighborProtocol;
 }
 
 bool is_being_asked(const Neighbor& neighbor) {
@@ -174,7 +170,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
         return;
     }
     if (const auto pinned = pinned_mac(key); pinned && *pinned != heard.mac) {
-        refuse_claim(heard, served, Reason::Eligible);
+        refuse_claim(heard, served);
         return;
     }
     if (heard.claim == Claim::Confirms || (alive && heard.claim == Claim::Creates)) {
@@ -193,7 +189,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
     const bool fixed = record != nullptr && (record->neighbor.state == Nud::Permanent ||
                                              record->neighbor.state == Nud::NoArp);
     if (reason == Reason::OwnAddress && !links_.owns_mac(heard.mac)) {
-        refuse_claim(heard, served, reason);
+        refuse_claim(heard, served);
         return;
     }
     if (reason != Reason::Eligible || fixed) {
@@ -260,15 +256,12 @@ void Engine::run_heard(TimePoint now) {
             ++learning_.over_limit;
             continue;
         }
-        const std::uint64_t request = next_request_++;
-        neighbor_writes_[request] = key;
         ++learning_.written;
-        outputs_.emplace_back(WriteNeighbor{.request = request,
-                                            .key = key,
-                                            .mac = mac,
-                                            .state = Nud::Stale,
-                                            .ext_learned = true,
-                                            .only_new = record == nullptr});
+        write_neighbor({.key = key,
+                        .mac = mac,
+                        .state = Nud::Stale,
+                        .ext_learned = true,
+                        .only_new = record == nullptr});
     }
 }
 
@@ -414,35 +407,38 @@ bool Engine::lives_otherwise(const NeighborRecord& record, TimePoint now) const 
 // one way, whatever the addresses in them: if one was answered here since this host was asked, this
 // one would have been. An NA may take another way for each address.
 bool Engine::sibling_answers(const NeighborRecord& record) const {
-    if (!record.key.address.is_v4()) {
-        return false;
-    }
-    const auto addresses = neighbors_.addresses_of(record.key.link, record.neighbor.mac);
-    return std::any_of(addresses.begin(), addresses.end(), [&](const IpAddress& address) {
-        const NeighborRecord* sibling =
-            neighbors_.find({.link = record.key.link, .address = address});
-        return address.is_v4() && sibling != &record && sibling->answered > record.changed;
+    return std::ranges::any_of(v4_siblings_of(record), [&](const NeighborRecord* sibling) {
+        return sibling->answered > record.changed;
     });
 }
 
+// True if there is one to ask.
 bool Engine::ask_siblings(const NeighborRecord& record, TimePoint now) {
     bool any = false;
-    if (!record.key.address.is_v4()) {
-        return any;
-    }
-    for (const IpAddress& address : neighbors_.addresses_of(record.key.link, record.neighbor.mac)) {
-        const NeighborKey key{.link = record.key.link, .address = address};
-        const NeighborRecord* sibling = neighbors_.find(key);
-        if (!address.is_v4() || sibling == &record || !sibling->claim ||
-            !can_be_asked(sibling->neighbor)) {
+    for (const NeighborRecord* sibling : v4_siblings_of(record)) {
+        if (!sibling->claim || !can_be_asked(sibling->neighbor)) {
             continue;
         }
         any = true;
         if (!is_being_asked(sibling->neighbor) && sibling->answered <= record.changed) {
-            probes_.add(key, now);
+            probes_.add(sibling->key, now);
         }
     }
     return any;
+}
+
+// The other IPv4 addresses of an IPv4 host's MAC; none of an IPv6 one.
+std::vector<const NeighborRecord*> Engine::v4_siblings_of(const NeighborRecord& record) const {
+    std::vector<const NeighborRecord*> siblings;
+    if (!record.key.address.is_v4()) {
+        return siblings;
+    }
+    for (const IpAddress& address : neighbors_.addresses_of(record.key.link, record.neighbor.mac)) {
+        if (address.is_v4() && address != record.key.address) {
+            siblings.push_back(neighbors_.find({.link = record.key.link, .address = address}));
+        }
+    }
+    return siblings;
 }
 
 // `in_kernel`: its entry there has not failed yet.
@@ -475,14 +471,10 @@ void Engine::run_revivals() {
         if (record == nullptr || !record->claim || !can_be_asked(record->neighbor)) {
             continue;
         }
-        const std::uint64_t request = next_request_++;
-        neighbor_writes_[request] = key;
-        outputs_.emplace_back(
-            WriteNeighbor{.request = request,
-                          .key = key,
-                          .mac = record->neighbor.mac,
-                          .state = Nud::Stale,
-                          .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
+        write_neighbor({.key = key,
+                        .mac = record->neighbor.mac,
+                        .state = Nud::Stale,
+                        .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
     }
 }
 

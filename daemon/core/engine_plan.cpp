@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, second half: dirty keys become wishes, and time becomes outputs.
+// Engine: dirty keys become wishes, and time becomes outputs.
 #include <algorithm>
 #include <utility>
 
@@ -195,10 +195,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     record->dirty = false;
     note_changed(key);
     proxies_.mark(key.address);
-    Whereabouts where = whereabouts_of(key.link, record->neighbor.mac);
-    if (!statics_.empty() && where.served != nullptr) {
-        where.port = static_port(key, *where.served).value_or(where.port);
-    }
+    const Whereabouts where = whereabouts_of(key, record->neighbor.mac);
     Reason reason = judge_neighbor(key, *record, where.served, where.port);
     if (reason == Reason::Eligible && is_over_limit(*record, *where.served)) {
         reason = Reason::OverLimit;
@@ -276,8 +273,8 @@ void Engine::decide_route(const RouteKey& key, TimePoint now) {
     }
 }
 
-Engine::Whereabouts Engine::whereabouts_of(IfIndex link, const MacAddress& mac) {
-    Whereabouts where{.served = served_.find(link)};
+Engine::Whereabouts Engine::whereabouts_of(const NeighborKey& key, const MacAddress& mac) {
+    Whereabouts where{.served = served_.find(key.link)};
     if (where.served == nullptr) {
         return where;
     }
@@ -285,7 +282,7 @@ Engine::Whereabouts Engine::whereabouts_of(IfIndex link, const MacAddress& mac) 
     if (served.bridge != IfIndex::None) {
         where.binding = fdb_.find(fdb_key(served, mac));
     }
-    where.port = port_of(served, where.binding);
+    where.port = static_port(key, served).value_or(port_of(served, where.binding));
     return where;
 }
 
@@ -321,9 +318,8 @@ PortFacts Engine::port_of(const NeighborKey& key) const {
         return {};
     }
     const ServedInterface* served = served_.find(key.link);
-    const PortFacts known = port_of(key.link, record->neighbor.mac);
-    return statics_.empty() || served == nullptr ? known
-                                                 : static_port(key, *served).value_or(known);
+    const PortFacts learned = port_of(key.link, record->neighbor.mac);
+    return served == nullptr ? learned : static_port(key, *served).value_or(learned);
 }
 
 Reason Engine::judge_neighbor(const NeighborKey& key,
@@ -439,15 +435,17 @@ void Engine::run_probes(TimePoint now) {
         if (record == nullptr || record->neighbor.mac.is_zero()) {
             continue;
         }
-        const std::uint64_t request = next_request_++;
-        neighbor_writes_[request] = *key;
-        outputs_.emplace_back(
-            WriteNeighbor{.request = request,
-                          .key = *key,
-                          .mac = record->neighbor.mac,
-                          .state = Nud::Probe,
-                          .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
+        write_neighbor({.key = *key,
+                        .mac = record->neighbor.mac,
+                        .state = Nud::Probe,
+                        .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
     }
+}
+
+void Engine::write_neighbor(WriteNeighbor write) {
+    write.request = next_request_++;
+    neighbor_writes_[write.request] = write.key;
+    outputs_.emplace_back(std::move(write));
 }
 
 void Engine::run_dumps(TimePoint now) {

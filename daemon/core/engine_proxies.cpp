@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, fourth part: what the plane has elsewhere, and for whom the kernel is to answer.
+// Engine: what the plane has elsewhere, and for whom the kernel is to answer.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine, fifth part: the blast shield. The routes of hosts that fall silent, without a port having
+// Engine: the blast shield. The routes of hosts that fall silent, without a port having
 // gone down, are judged together at the end of each turn. Too many of them: they stay, each host is
 // asked by a write to the kernel's table, and what the host does decides. An answer keeps the
 // route; silence ends it, but only a few at a time.
@@ -119,14 +119,10 @@ void Engine::ask_guarded(TimePoint now) {
             continue;
         }
         const NeighborRecord* record = neighbors_.find(*place);
-        const std::uint64_t request = next_request_++;
-        neighbor_writes_[request] = *place;
-        outputs_.emplace_back(
-            WriteNeighbor{.request = request,
-                          .key = *place,
-                          .mac = guarded->mac,
-                          .state = Nud::Probe,
-                          .ext_learned = record == nullptr || record->neighbor.ext_learned});
+        write_neighbor({.key = *place,
+                        .mac = guarded->mac,
+                        .state = Nud::Probe,
+                        .ext_learned = record == nullptr || record->neighbor.ext_learned});
         shield_.note_asked(key, now);
     }
 }

@@ -107,4 +107,9 @@ struct FdbEntry {
 /// NDA_PROTOCOL of everything we write: not used by any daemon in iproute2's rt_protos.
 inline constexpr std::uint8_t kNeighborProtocol = 201;
 
+/// An entry that we wrote, in this run or in an earlier one.
+inline bool is_ours(const Neighbor& neighbor) {
+    return neighbor.ext_learned && neighbor.protocol == kNeighborProtocol;
+}
+
 }  // namespace planed

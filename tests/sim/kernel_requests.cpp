@@ -12,6 +12,10 @@ namespace {
 constexpr std::size_t kRowsPerChunk = 8;
 constexpr std::uint32_t kBefore = 0;  // Every setting's value before anybody sets it.
 
+bool is_ours(const SimNeighbor& entry) {
+    return entry.ext_learned && entry.protocol == kNeighborProtocol;
+}
+
 Error no_such_device() {
     return {.code = Errc::Refused, .text = "no such device", .system_errno = 19};
 }
@@ -192,8 +196,7 @@ void SimKernel::write(const WriteNeighbor& request) {
         }
         const auto [at, is_new] = neighbors_.try_emplace(request.key);
         SimNeighbor& entry = at->second;
-        const bool ours = entry.ext_learned && entry.protocol == kNeighborProtocol;
-        if (entry.state == Nud::Permanent && !ours) {
+        if (entry.state == Nud::Permanent && !is_ours(entry)) {
             complaints.push_back("writes a permanent neighbour");
         }
         const bool changed = is_new || entry.mac != request.mac || entry.state != request.state ||
@@ -235,8 +238,7 @@ void SimKernel::write(const DeleteNeighbor& request) {
             return;
         }
         SimNeighbor& entry = found->second;
-        const bool ours = entry.ext_learned && entry.protocol == kNeighborProtocol;
-        if (!ours && !dead_v6) {
+        if (!is_ours(entry) && !dead_v6) {
             complaints.push_back("deletes a neighbour that it did not write");
         }
         // neigh_delete(): fails the entry first, and says so if it was valid.

@@ -421,6 +421,13 @@ protected:
     std::vector<Output> gives_up(std::string_view address = "10.0.0.5") {
         return leaf.feed(leaf.kernel.set(on_br0(address), failed()));
     }
+    /// The number of the question to the bridge, which is not answered yet.
+    std::uint64_t gives_up_and_is_doubted() {
+        const auto questions =
+            only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
+        EXPECT_THAT(questions, SizeIs(1));
+        return questions.empty() ? 0 : questions.front().request;
+    }
     const NeighborRecord& record(std::string_view address = "10.0.0.5") {
         return *leaf.engine.neighbors().find(on_br0(address));
     }
@@ -491,12 +498,10 @@ TEST_F(EngineLearnAsked, AnswersAgainAndIsMuteNoMore) {
 TEST_F(EngineLearnAsked, BelievesTheNewestNews) {
     begins_to_ask();
     leaf.now += 6s;
-    const auto question =
-        only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
-    ASSERT_THAT(question, SizeIs(1));
+    const std::uint64_t question = gives_up_and_is_doubted();
 
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), reachable(mac(5))));
-    const auto outputs = leaf.feed(ForwardingRead{.request = question.at(0).request});
+    const auto outputs = leaf.feed(ForwardingRead{.request = question});
 
     EXPECT_THAT(routes_of(outputs), IsEmpty());
 }
@@ -504,27 +509,22 @@ TEST_F(EngineLearnAsked, BelievesTheNewestNews) {
 TEST_F(EngineLearnAsked, APortThatGoesDownMeanwhileWithdrawsAtOnce) {
     begins_to_ask();
     leaf.now += 6s;
-    const auto question =
-        only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
-    ASSERT_THAT(question, SizeIs(1));
+    const std::uint64_t question = gives_up_and_is_doubted();
 
     EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(without_carrier(leaf.kernel.link(kSwp1))))),
                 ElementsAre(withdraws("10.0.0.5")));
-    const auto outputs =
-        leaf.feed(ForwardingRead{.request = question.at(0).request, .silent = 10ms});
+    const auto outputs = leaf.feed(ForwardingRead{.request = question, .silent = 10ms});
     EXPECT_THAT(routes_of(outputs), IsEmpty());
 }
 
 TEST_F(EngineLearnAsked, AsksAgainIfTheAnswerIsLost) {
     begins_to_ask();
     leaf.now += 6s;
-    const auto question =
-        only<ReadForwarding>(leaf.turn(leaf.kernel.set(on_br0("10.0.0.5"), failed())));
-    ASSERT_THAT(question, SizeIs(1));
+    const std::uint64_t question = gives_up_and_is_doubted();
     leaf.sent[mac(5)] = leaf.now;
 
-    const auto outputs = leaf.feed(ForwardingRead{
-        .request = question.at(0).request, .error = Error{.code = Errc::Lost, .text = "lost"}});
+    const auto outputs = leaf.feed(
+        ForwardingRead{.request = question, .error = Error{.code = Errc::Lost, .text = "lost"}});
 
     EXPECT_THAT(only<ReadForwarding>(outputs), SizeIs(1));
     EXPECT_THAT(routes_of(outputs), IsEmpty());
