@@ -114,7 +114,7 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
     const Reason reason =
         record == nullptr
             ? judge_unseen(address, *served)
-            : judge_neighbor(place, *record, served, port_of(link, record->neighbor.mac));
+            : judge_neighbor(place, *record, served, port_of(place));
     switch (reason) {
         case Reason::InterfaceDown:
         case Reason::PortDown:

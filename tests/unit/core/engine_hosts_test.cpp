@@ -87,6 +87,18 @@ TEST(EngineHosts, FollowsTheCarrierOfTheConfiguredPort) {
                 ElementsAre(withdraws("10.0.0.9")));
 }
 
+// Nobody has heard its MAC anywhere: that its port went down is known all the same.
+TEST(EngineHosts, LosesAStaticHostByItsPortNotToSilence) {
+    Config config = with_host(static_host("10.0.0.9", mac(9), "swp2"));
+    config.routes.withdraw_delay.port_down = 5s;
+    RailLeaf leaf(config);
+
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(without_carrier(leaf.kernel.link(kSwp2))))),
+                IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(4999ms)), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.run_for(1ms)), ElementsAre(withdraws("10.0.0.9")));
+}
+
 TEST(EngineHosts, AsksForAStaticHostWithoutAMac) {
     Config config = with_host({.address = ip("10.0.0.9")});
     config.learning.refresh = 30s;
