@@ -254,7 +254,7 @@ void RedisClient::put(const statedb::PutRow& row) {
         words.push_back(value);
     }
     if (!row.replace) {
-        send({.kind = Kind::Row, .id = row.id, .key = row.key}, words);
+        send({.kind = Kind::Row, .id = row.id, .key = row.key, .is_put = true}, words);
         return;
     }
     constexpr std::array<std::string_view, 1> kMulti{"MULTI"};
@@ -318,8 +318,10 @@ void RedisClient::on_row_reply(const Pending& pending, const redisReply& reply) 
     }
     const auto failure =
         words.starts_with("WRONGTYPE") ? statedb::Answer::WrongType : statedb::Answer::Refused;
-    callbacks_.on_answer(
-        pending.id, pending.key, has_failed ? failure : statedb::Answer::Done, words);
+    const auto success = pending.is_put && reply.type == REDIS_REPLY_INTEGER && reply.integer > 0
+                             ? statedb::Answer::Created
+                             : statedb::Answer::Done;
+    callbacks_.on_answer(pending.id, pending.key, has_failed ? failure : success, words);
 }
 
 void RedisClient::on_heartbeat(const redisReply& reply) {

@@ -85,6 +85,7 @@ private:
         Kind kind{};
         std::uint64_t id = 0;
         std::string key{};
+        bool is_put = false;
     };
 
     void attempt();

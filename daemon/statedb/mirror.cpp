@@ -287,6 +287,7 @@ void Mirror::up(TimePoint now) {
     first_read_ = false;
     read_back_wanted_ = true;
     heart_beating_ = false;
+    global_row_stood_ = false;
     in_step_ = false;
     refusal_.clear();
     refuses_deletes_ = false;
@@ -390,7 +391,13 @@ void Mirror::answered(std::uint64_t id,
         return;
     }
     switch (answer) {
+        case Answer::Created:
         case Answer::Done:
+            if (op->put && key == global_key_) {
+                // A flush just before would be hidden from the next look at this row.
+                const bool stood = std::exchange(global_row_stood_, true);
+                read_back_wanted_ = read_back_wanted_ || (stood && answer == Answer::Created);
+            }
             replace_.erase(key);
             if (op->put || refuses_deletes_) {
                 refusal_.clear();
@@ -421,6 +428,7 @@ void Mirror::row_seen(const std::string& key,
     if (desired && !has_fields_of(desired->object.table, names_and_values)) {
         replace_.insert(key);
     }
+    global_row_stood_ = global_row_stood_ || key == global_key_;
     rows_.observe(key, Wish{.digest = digest(names_and_values)}, now);
 }
 

@@ -52,6 +52,7 @@ using MirrorOp = std::variant<PutRow, DropRow, ReadBack, ReadRow>;
 
 enum class Answer : std::uint8_t {
     Done,
+    Created,    // Done, and the row, or a field of it, was not there before. Not said of a replacement.
     Refused,    // By the database as such: full, read-only, no right.
     WrongType,  // The key holds something that is no row.
 };
@@ -186,6 +187,7 @@ private:
     bool first_read_ = false;  // Since the connection began.
     bool read_back_wanted_ = false;
     bool heart_beating_ = false;
+    bool global_row_stood_ = false;  // It was seen or written since the connection began.
     bool in_step_ = false;
     std::optional<TimePoint> puts_held_until_;
     TimePoint read_back_not_before_{};

@@ -97,6 +97,7 @@ private:
     static std::string word(Answer answer) {
         switch (answer) {
             case Answer::Done: return "done";
+            case Answer::Created: return "created";
             case Answer::Refused: return "refused";
             case Answer::WrongType: return "wrong type";
         }
@@ -137,7 +138,21 @@ TEST_F(RedisClientTest, WritesAndRemovesRowsInTheDatabaseOfStateDb) {
     carry_out(DropRow{.id = 8, .key = "PLANED_TABLE|x"});
 
     EXPECT_THAT(server.keys(), IsEmpty());
-    EXPECT_THAT(answers, ElementsAre("7 PLANED_TABLE|x done ", "8 PLANED_TABLE|x done "));
+    EXPECT_THAT(answers, ElementsAre("7 PLANED_TABLE|x created ", "8 PLANED_TABLE|x done "));
+}
+
+TEST_F(RedisClientTest, TellsARowThatWasThereFromOneThatWasNot) {
+    ASSERT_TRUE(connect());
+
+    carry_out(put("PLANED_TABLE|x"));
+    carry_out(put("PLANED_TABLE|x"));
+    server.ask({"HDEL", "PLANED_TABLE|x", "a"});
+    carry_out(put("PLANED_TABLE|x"));
+
+    EXPECT_THAT(
+        answers,
+        ElementsAre(
+            "7 PLANED_TABLE|x created ", "7 PLANED_TABLE|x done ", "7 PLANED_TABLE|x created "));
 }
 
 TEST_F(RedisClientTest, ReplacesARowAsOne) {
@@ -273,7 +288,7 @@ TEST_F(RedisClientTest, TakesNoMoreWhileTheServerDoesNotAnswer) {
 
     ASSERT_TRUE(run_until([this] { return client().has_room(); }));
     EXPECT_EQ(client().trouble(), "");
-    EXPECT_THAT(answers, ElementsAre("7 PLANED_TABLE|x done "));
+    EXPECT_THAT(answers, ElementsAre("7 PLANED_TABLE|x created "));
     EXPECT_EQ(downs, 0);
 }
 

@@ -84,11 +84,13 @@ private:
             ++replaced;
             rows[put.key].clear();
         }
+        const std::size_t fields_before = rows[put.key].size();
         for (const auto& [name, value] : put.fields) {
             rows[put.key][std::string(name)] = value;
         }
         ++puts;
-        mirror.answered(put.id, put.key, Answer::Done, "", now);
+        const bool created = !put.replace && rows[put.key].size() > fields_before;
+        mirror.answered(put.id, put.key, created ? Answer::Created : Answer::Done, "", now);
     }
 };
 

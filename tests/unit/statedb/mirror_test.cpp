@@ -300,6 +300,18 @@ TEST_F(MirrorTest, NoticesAFlushWithinASecond) {
     EXPECT_EQ(rows, before);
 }
 
+TEST_F(MirrorTest, NoticesAFlushThoughTheGlobalRowIsWrittenRightAfterIt) {
+    leaf.pass(3100ms);  // Between two looks at that row, and no read-back is near.
+    rows.clear();
+    leaf.happen(leaf.kernel.set(on_br0("10.0.0.7"), reachable(mac(7))));
+    ASSERT_TRUE(rows.contains(kGlobalRow));  // As it should be, before anybody looked at it.
+
+    leaf.pass(1s);
+
+    EXPECT_TRUE(rows.contains(kHostRow));
+    EXPECT_TRUE(rows.contains(kRouteRow));
+}
+
 TEST_F(MirrorTest, NoticesFlushAfterFlush) {
     const auto before = rows;
     for (int i = 0; i < 20; ++i) {
