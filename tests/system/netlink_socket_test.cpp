@@ -302,8 +302,9 @@ TEST_F(Kernel, AnOverrunIsToldOnceMoreWhenTheQueueIsEmpty) {
 
     const auto seen = facts(events);
     EXPECT_THAT(seen,
-                testing::Each(testing::VariantWith<NeighborSeen>(
-                    testing::Field(&NeighborSeen::key, testing::Ne(dropped.key)))));
+                testing::Not(testing::Contains(testing::VariantWith<NeighborSeen>(
+                    testing::Field(&NeighborSeen::key, dropped.key)))));
+    EXPECT_THAT(seen, testing::Contains(testing::VariantWith<NeighborSeen>(testing::_)));
     EXPECT_EQ(overruns_, 1);
     (void)ask(requests, netlink::write_neighbor_request(neighbor(22), ++sequence_));
     EXPECT_THAT(facts(events), testing::Contains(testing::VariantWith<NeighborSeen>(testing::_)));
