@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LAST_FAILED = ["--last-failed", "--last-failed-no-failures=none"]
+NO_TESTS_COLLECTED = 5  # pytest's exit code.
 FUZZ_SECONDS = int(os.environ.get("PLANED_FUZZ_SECONDS", "5"))
 
 
@@ -38,7 +38,7 @@ class Tally:
         seen, failed_before = 0, len(self.failed)
         for case in cases:
             seen += 1
-            name = f"{suite}: {case.get('name')}"
+            name = f"{suite}: {name_of(case)}"
             if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
                 self.failed.append(name)
             elif (skipped := case.find("skipped")) is not None:
@@ -53,6 +53,11 @@ class Tally:
             self.passed += 1
         else:
             self.failed.append(name)
+
+
+def name_of(case: ElementTree.Element) -> str:
+    """Its name without the company it ran in (pytest-xdist)."""
+    return str(case.get("name")).split("@")[0]
 
 
 @dataclass
@@ -74,15 +79,15 @@ def call(command: list[str], **kwargs: object) -> int:
     return subprocess.run(command, cwd=ROOT, check=False, **kwargs).returncode
 
 
+def jobs() -> str:
+    return str(os.cpu_count() or 1)
+
+
 def build(preset: str) -> None:
     """Configures and builds a preset; nothing can be tested without."""
     for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset, "-j", jobs()]):
         if call(command) != 0:
             sys.exit(f"tests/run: {' '.join(command)} failed")
-
-
-def jobs() -> str:
-    return str(os.cpu_count() or 1)
 
 
 def matching(names: list[str], words: list[str]) -> list[str]:
@@ -132,24 +137,43 @@ def run_pytest(arguments: list[str], report: Path) -> int:
     return call(command, env=environment)
 
 
-def run_system(words: list[str], tally: Tally) -> None:
-    """A test that fails is tried once more, alone: what passes then is counted, and named at the end.
+SIDE_BY_SIDE = ["-n", jobs(), "--dist", "loadgroup", "-m", "not alone"]
 
-    Real daemons on a machine with two cores sometimes miss a deadline because of what else runs. The names
-    are printed so that nobody takes such a test for a good one.
+
+def failed_in(report: Path, names: list[str]) -> list[str]:
+    """Which of `names` this report says have failed."""
+    found = set()
+    for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else []:
+        if case.find("failure") is not None or case.find("error") is not None:
+            found.add(f"{str(case.get('classname')).replace('.', '/')}.py::{name_of(case)}")
+    return [name for name in names if name in found]
+
+
+def run_system(words: list[str], tally: Tally) -> None:
+    """Most tests share the processors, then those marked `alone` have them each for itself.
+
+    A test that fails is tried once more, alone: what passes then is counted, and named at the end. Real daemons
+    on a machine with two cores sometimes miss a deadline because of what else runs. The names are printed so
+    that nobody takes such a test for a good one.
     """
-    names = matching(pytest_names(), words)
+    everything = pytest_names()
+    names = matching(everything, words)
     if words and not names:
         return
     build("asan")
+    chosen = names if words else ["tests/lab", "tests/system"]
     with tempfile.TemporaryDirectory() as folder:
-        report, again = Path(folder) / "pytest.xml", Path(folder) / "again.xml"
-        code = run_pytest(names if words else ["tests/lab", "tests/system"], report)
-        first = Tally()
-        first.add_junit("system", report, code)
-        if first.failed and first.passed:
-            second = Tally()
-            second.add_junit("system", again, run_pytest([*LAST_FAILED, "tests/lab", "tests/system"], again))
+        again = Path(folder) / "again.xml"
+        first, second, failed = Tally(), Tally(), []
+        for number, how in enumerate((SIDE_BY_SIDE, ["-m", "alone"])):
+            report = Path(folder) / f"pytest-{number}.xml"
+            code = run_pytest([*how, *chosen], report)
+            if words and code == NO_TESTS_COLLECTED:
+                continue
+            first.add_junit("system", report, code)
+            failed += failed_in(report, everything)
+        if failed and len(failed) == len(first.failed) and first.passed:
+            second.add_junit("system", again, run_pytest(failed, again))
             tally.second_try += [name for name in first.failed if name not in second.failed]
             first.failed, first.passed = second.failed, first.passed + second.passed
         tally.passed += first.passed

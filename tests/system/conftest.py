@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "spoils_lab: leaves the fabric in a state that cleaning does not undo")
-    config.addinivalue_line("markers", "alone: loads the whole machine's tables, nothing else may run beside it")
+    config.addinivalue_line("markers", "alone: loads the machine's tables or measures time, nothing else may run beside it")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -37,14 +37,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("frr", chosen, ids=[f"frr-{release}" for release in chosen])
 
 
+@pytest.hookimpl(tryfirst=True)  # Before xdist reads who belongs together.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One release after the other, so that only one fabric is up; what must run alone comes last."""
+
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_company_of(item)))
 
     def rank(item: pytest.Item) -> tuple[int, bool]:
         release = getattr(item, "callspec", None) and item.callspec.params.get("frr")  # type: ignore[attr-defined]
         return RELEASES.index(release) if release else -1, item.get_closest_marker("alone") is not None
 
     items.sort(key=rank)
+
+
+def _company_of(item: pytest.Item) -> str:
+    """What may not be torn apart where several workers share the tests: a fabric, or the tests of one file."""
+    if "lab" in item.fixturenames:  # type: ignore[attr-defined]
+        return f"fabric {item.callspec.params['frr']}"  # type: ignore[attr-defined]
+    return str(item.path)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import Any
 
+import pytest
 from farm import Farm, Server, is_sanitized, prefixes_of, quick, settle
 from lab import wait_until
 from planectl import Ctl
@@ -116,6 +117,7 @@ def test_watcher_that_stops_reading_gets_a_resync_and_holds_nobody_up(farm: Farm
     awake.wait()
 
 
+@pytest.mark.alone
 def test_a_hundred_watchers_under_churn_leave_the_loop_alone(farm: Farm, zebra: FakeZebra, leaf: Ctl) -> None:
     count = 100
     watchers = [leaf.watch("--count", "100000") for _ in range(count)]
@@ -138,6 +140,7 @@ def test_a_hundred_watchers_under_churn_leave_the_loop_alone(farm: Farm, zebra: 
     wait_until(lambda: _counters(leaf)["api_watchers"] == 0, quick(5), what="no watcher is left")
 
 
+@pytest.mark.alone
 def test_big_tables_are_read_while_routes_change(farm: Farm, zebra: FakeZebra, leaf: Ctl) -> None:
     servers: list[Server] = farm.make_hosts(400, first=100)
     farm.learn(servers)

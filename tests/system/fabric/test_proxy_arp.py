@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 
+import pytest
 from lab import Host, Lab, Node, wait_until
 from scene import SERVED, SOON, own, planed_config, start, start_everywhere, wait_gone, wait_routes
 
@@ -45,6 +46,7 @@ class Answers:
         return macs, first
 
 
+@pytest.mark.alone
 def test_a_host_of_another_leaf_is_answered_for_at_once(lab: Lab) -> None:
     start_everywhere(lab)
     one, other = lab.host("gpu1"), lab.host("gpu3")

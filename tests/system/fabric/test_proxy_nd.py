@@ -123,6 +123,7 @@ def fabric_with(lab: Lab, *hosts: Host) -> None:
 # ---- who is answered for ----
 
 
+@pytest.mark.alone
 def test_a_silent_host_of_another_leaf_is_resolved_in_both_planes(lab: Lab) -> None:
     one, other = lab.host("gpu1"), lab.host("gpu3")
     fabric_with(lab, one, other)

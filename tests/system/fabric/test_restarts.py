@@ -106,6 +106,7 @@ def churn(lab: Lab) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.alone  # It counts the time from planed's start on.
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
 def test_planed_returns_and_only_the_dead_are_withdrawn(lab: Lab, ended_by: int) -> None:
     scene = Restarted(lab)

@@ -178,6 +178,7 @@ def test_a_port_that_returns_without_its_host_brings_nothing_back(lab: Lab) -> N
     assert_silent(watched, routes)
 
 
+@pytest.mark.alone
 def test_all_hosts_of_a_cut_port_go_at_once(lab: Lab) -> None:
     leaf, far, host = lab["leaf-a1"], lab["leaf-a2"], lab.host("gpu1")
     crowd = guests(128)

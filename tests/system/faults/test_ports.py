@@ -73,6 +73,7 @@ def taps(farm: Farm) -> Iterator[Taps]:
     made.close()
 
 
+@pytest.mark.alone
 def test_losses_that_the_kernel_tells_late_are_seen_by_reading(farm: Farm, taps: Taps, zebra: FakeZebra) -> None:
     """net/core/link_watch.c puts off what comes within a second of the last news; the state itself is there at once."""
     servers = farm.make_hosts(80, ports=taps.names)

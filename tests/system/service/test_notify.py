@@ -66,6 +66,7 @@ def test_ready_comes_where_zebra_is_none(farm: Farm, manager: NotifySocket, mann
         farm.planed.stop()
 
 
+@pytest.mark.alone
 def test_idle_loop_feeds_the_watchdog_three_times_a_period(farm: Farm, zebra: FakeZebra, manager: NotifySocket) -> None:
     farm.learn(farm.make_hosts(10))
     farm.start_planed(_BASE, env=manager.environment(watchdog=1.5))
