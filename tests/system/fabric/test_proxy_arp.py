@@ -55,10 +55,13 @@ def test_a_host_of_another_leaf_is_answered_for_at_once(lab: Lab) -> None:
     wait_routes(lab["leaf-a1"], own(other))
 
     with Answers(one, "eth1") as answers:
-        for _ in range(10):  # The kernel's own delay is anything up to 0.8 s.
+        times = []
+        for _ in range(10):
             macs, took = answers.ask(other.v4, patience=2)
             assert macs == {GATEWAY_MAC}
-            assert took < 0.1
+            times.append(took)
+    # The kernel's own delay is anything up to 0.8 s; one or two may wait for a processor here.
+    assert sorted(times)[7] < 0.1, times
 
 
 def test_nobody_is_answered_for_who_is_not_elsewhere(lab: Lab) -> None:

@@ -133,10 +133,13 @@ def test_a_silent_host_of_another_leaf_is_resolved_in_both_planes(lab: Lab) -> N
 
     for port in ("eth1", "eth2"):
         with Answers(one, port) as answers:
-            for _ in range(5):  # The kernel's own delay is anything up to 0.8 s.
+            times = []
+            for _ in range(10):
                 macs, took = answers.ask(other.v6, patience=2)
                 assert macs == {GATEWAY_MAC}
-                assert took < 0.1
+                times.append(took)
+        # The kernel's own delay is anything up to 0.8 s; one or two may wait for a processor here.
+        assert sorted(times)[7] < 0.1, times
     assert one.ping(other.v6)
 
 
