@@ -242,4 +242,44 @@ Problem host_address_problem(const IpAddress& address) {
     return std::nullopt;
 }
 
+Problem check_tcp_password(std::string_view text) {
+    constexpr std::size_t kKeyMax = 80;  // TCP_MD5SIG_MAXKEYLEN
+    return longer_than(text, kKeyMax);
+}
+
+Problem bgp_listen_problem(const IpAddress& address) {
+    if (address.is_multicast()) {
+        return "is a multicast address";
+    }
+    if (!address.is_v4() && address.is_link_local()) {
+        return "is link-local: it does not say on which interface";
+    }
+    if (address.is_reserved_v4()) {
+        return "is in the reserved 240.0.0.0/4";
+    }
+    return std::nullopt;
+}
+
+Problem peer_address_problem(const IpAddress& address) {
+    return address.is_unspecified() ? Problem("is the unspecified address")
+                                    : bgp_listen_problem(address);
+}
+
+Problem router_id_problem(const IpAddress& address) {
+    if (!address.is_v4()) {
+        return "is no IPv4 address";
+    }
+    return address.is_unspecified() ? Problem("names nobody") : std::nullopt;
+}
+
+Problem as_number_problem(std::uint32_t number) {
+    switch (number) {
+        case 0: return "0 is no AS number";  // RFC 7607
+        case 23456: return "23456 stands for other AS numbers (RFC 6793)";
+        case 65535:
+        case 0xFFFFFFFF: return fmt::format("{} is reserved (RFC 7300)", number);
+        default: return std::nullopt;
+    }
+}
+
 }  // namespace planed::config

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@ namespace planed::config {
 
 using Problem = std::optional<std::string>;
 using TextCheck = Problem (*)(std::string_view);
+using AddressCheck = Problem (*)(const IpAddress&);
 
 /// FRR releases whose ZAPI dialect is known (their source was compared tag by tag).
 inline constexpr std::array<std::string_view, 12> kFrrReleases{
@@ -32,8 +34,19 @@ Problem check_frr_release(std::string_view text);        // auto, or one of kFrr
 Problem check_redis_endpoint(std::string_view text);     // auto, off, unix:PATH, tcp:HOST:PORT.
 Problem check_listen_address(std::string_view text);     // unix:PATH, ADDRESS:PORT, [ADDRESS]:PORT.
 
+/// The kernel's limit, linux/tcp.h. The text is not in what it says.
+Problem check_tcp_password(std::string_view text);
+
 /// Why no server can have this address, if so: "is a multicast address".
 Problem host_address_problem(const IpAddress& address);
+/// Why nobody can be reached at this address by TCP, if so.
+Problem peer_address_problem(const IpAddress& address);
+/// Why nobody can wait for connections there; the unspecified address is any of ours.
+Problem bgp_listen_problem(const IpAddress& address);
+/// A BGP identifier is any IPv4 address but 0.0.0.0 (RFC 6286).
+Problem router_id_problem(const IpAddress& address);
+/// Why nobody can have this AS number, if so: "0 is no AS number".
+Problem as_number_problem(std::uint32_t number);
 
 /// The text in quotes, cut to what fits a line, without anything a terminal could act on.
 std::string quoted(std::string_view text);

@@ -130,9 +130,32 @@ struct PluginConfig {
     bool operator==(const PluginConfig&) const = default;
 };
 
-// Empty: option 1 only. Its keys come with EVPN multihoming.
+struct EvpnPeerConfig {
+    IpAddress address{};
+    std::uint32_t remote_as = 0;
+    std::uint16_t port = 179;
+    bool passive = false;               // Waits for the peer's connection.
+    std::optional<IpAddress> source{};  // Empty: the kernel's choice.
+    std::string password{};             // Of TCP MD5; never printed.
+    std::uint8_t ttl_security = 0;      // Hops away at most; 0: off.
+    Duration hold_time = 90s;           // 0: neither hold timer nor KEEPALIVEs.
+    Duration connect_retry = 5s;        // Doubled up to a minute.
+    std::string description{};
+    std::uint32_t max_prefixes = 65536;
+    bool enabled = true;
+    bool operator==(const EvpnPeerConfig&) const = default;
+};
+
+// Without a router_id: option 1 only.
 struct EvpnConfig {
+    std::optional<IpAddress> router_id{};  // IPv4.
+    std::uint32_t local_as = 0;
+    std::vector<IpAddress> listen{};  // Empty: nobody can connect, we do.
+    std::uint16_t listen_port = 179;
+    std::vector<EvpnPeerConfig> peers{};
     bool operator==(const EvpnConfig&) const = default;
+
+    [[nodiscard]] bool is_on() const { return router_id.has_value(); }
 };
 
 struct Config {

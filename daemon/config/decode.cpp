@@ -57,6 +57,12 @@ std::string description(const DocumentNode& node) {
     return "";
 }
 
+bool has_control(std::string_view text) {
+    return std::any_of(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == '\x7F';
+    });
+}
+
 // "a, b or c"
 std::string choices(std::span<const std::string_view> words) {
     const auto most = words.first(words.size() - 1);
@@ -142,7 +148,7 @@ private:
                 found.begin(), found.end(), [&](const Member& m) { return m.key->text == name; });
             const std::string key_path = join(path, name);
             if (member == found.end()) {
-                if (is_required(rule)) {
+                if (is_required(rule) || is_required(out.*field, rule)) {
                     fault(node, path, fmt::format("lacks the key {}", name));
                 }
                 return;
@@ -161,19 +167,21 @@ private:
     }
 
     static bool is_required(const Text& rule) { return rule.need == Need::Required; }
+    static bool is_required(const Whole& rule) { return rule.need == Need::Required; }
     static bool is_required(const HostAddress&) { return true; }
     template <class Rule>
     static bool is_required(const Rule&) {
+        return false;
+    }
+    static bool is_required(const IpAddress&, const Address&) { return true; }
+    template <class Field, class Rule>
+    static bool is_required(const Field&, const Rule&) {
         return false;
     }
 
     void unknown(const DocumentNode& key,
                  const std::string& path,
                  std::span<const std::string_view> names) {
-        if (names.empty()) {
-            fault(key, join_foreign(path, key.text), "is not supported yet");
-            return;
-        }
         std::string near;
         if (!faults_.full()) {
             near = hint(key.text, names);
@@ -216,13 +224,10 @@ private:
         if (text == nullptr) {
             return std::nullopt;
         }
-        const auto control = [](char c) {
-            return static_cast<unsigned char>(c) < 0x20 || c == '\x7F';
-        };
         Problem problem;
         if (text->size() > kTextMax) {
             problem = fmt::format("is longer than {} bytes", kTextMax);
-        } else if (std::any_of(text->begin(), text->end(), control)) {
+        } else if (has_control(*text)) {
             problem = fmt::format("has a control character: {}", quoted(*text));
         } else if (utf8_length(*text) < text->size()) {
             // The library turns the escapes \N and \_ into single bytes.
@@ -244,6 +249,23 @@ private:
         if (auto text = word(node, path, rule.check)) {
             out = std::move(*text);
         }
+    }
+
+    // A fault must not tell what is secret: faults are logged.
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::string& out,
+               const Secret& rule) {
+        const std::string* text = scalar(node, path, "text");
+        if (text == nullptr) {
+            return;
+        }
+        if (has_control(*text)) {
+            fault(node, path, "has a control character");
+        } else if (const Problem problem = rule.check(*text)) {
+            fault(node, path, *problem);
+        }
+        out = *text;
     }
 
     void value(const DocumentNode& node, const std::string& path, bool& out, const Flag&) {
@@ -393,6 +415,65 @@ private:
         } else {
             out = *address;
         }
+    }
+
+    // The address, or nullopt and a fault.
+    std::optional<IpAddress> address(const DocumentNode& node,
+                                     const std::string& path,
+                                     AddressCheck check) {
+        const std::string* text = scalar(node, path, "an address");
+        if (text == nullptr) {
+            return std::nullopt;
+        }
+        const auto address = IpAddress::parse(*text);
+        const Problem problem = address ? check(*address) : std::nullopt;
+        if (!address) {
+            fault(node, path, fmt::format("must be an address, not {}", quoted(*text)));
+        } else if (problem) {
+            fault(node, path, fmt::format("{} {}", *text, *problem));
+        } else {
+            return address;
+        }
+        return std::nullopt;
+    }
+
+    void value(const DocumentNode& node,
+               const std::string& path,
+               IpAddress& out,
+               const Address& rule) {
+        out = address(node, path, rule.check).value_or(out);
+    }
+
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::optional<IpAddress>& out,
+               const Address& rule) {
+        if (node.kind == NodeKind::Scalar && node.text.empty()) {
+            out.reset();
+            return;
+        }
+        // Not missing although it is wrong: one fault is enough.
+        out = address(node, path, rule.check).value_or(IpAddress());
+    }
+
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::vector<IpAddress>& out,
+               const AddressList& rule) {
+        out.clear();
+        std::map<IpAddress, Place> seen;
+        for_elements(
+            node, path, rule.max, [&](const DocumentNode& child, const std::string& child_path) {
+                const auto one = address(child, child_path, rule.check);
+                if (!one) {
+                    return;
+                }
+                const auto [first, fresh] = seen.emplace(*one, child.place);
+                if (!fresh) {
+                    twice(child, child_path, first->second);
+                }
+                out.push_back(*one);
+            });
     }
 
     void value(const DocumentNode& node,

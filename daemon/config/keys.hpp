@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -22,6 +23,7 @@ struct Flag {};
 struct Whole {
     std::uint32_t min = 0;
     std::uint32_t max = 0;
+    Need need = Need::Optional;
 };
 struct Percent {};  // 0% to 100%.
 struct Span {
@@ -33,16 +35,26 @@ struct Text {
     TextCheck check = check_any;
     Need need = Need::Optional;
 };
+struct Secret {  // Text that is never shown, not even where it is wrong.
+    TextCheck check = check_any;
+};
 struct Choice {};       // One of kChoices of the field's enum.
 struct HostAddress {};  // Unicast; required.
-struct HostMac {};      // Unicast, not zero.
-struct Part {};         // A struct of its own.
-struct Words {          // A map of any keys to text.
+struct Address {        // Required where the field is not optional; "": none.
+    AddressCheck check = nullptr;
+};
+struct HostMac {};  // Unicast, not zero.
+struct Part {};     // A struct of its own.
+struct Words {      // A map of any keys to text.
     std::size_t max = 0;
 };
 struct TextList {
     std::size_t max = 0;
     TextCheck check = check_any;
+};
+struct AddressList {
+    std::size_t max = 0;
+    AddressCheck check = nullptr;
 };
 enum class Form : std::uint8_t { Prefix, PrefixOrAddress };
 struct PrefixList {
@@ -84,6 +96,7 @@ struct Choices<Unresolved> {
 
 inline constexpr std::uint32_t kAnyU32 = 0xFFFFFFFF;
 inline constexpr std::uint32_t kHostsMax = 131072;  // All neighbours of one leaf, core/limits.hpp.
+inline constexpr std::uint32_t kPortMax = 65535;
 
 template <class T>
 struct Keys;
@@ -243,9 +256,40 @@ struct Keys<PluginConfig> {
 };
 
 template <>
+struct Keys<EvpnPeerConfig> {
+    template <class Visit>
+    static void each(Visit&& visit) {
+        constexpr std::uint32_t kHopsMax = 254;
+        visit("address", &EvpnPeerConfig::address, Address{.check = peer_address_problem});
+        visit("remote_as",
+              &EvpnPeerConfig::remote_as,
+              Whole{.min = 1, .max = kAnyU32, .need = Need::Required});
+        visit("port", &EvpnPeerConfig::port, Whole{.min = 1, .max = kPortMax});
+        visit("passive", &EvpnPeerConfig::passive, Flag{});
+        visit("source", &EvpnPeerConfig::source, Address{.check = peer_address_problem});
+        visit("password", &EvpnPeerConfig::password, Secret{.check = check_tcp_password});
+        visit("ttl_security", &EvpnPeerConfig::ttl_security, Whole{.min = 0, .max = kHopsMax});
+        // Two octets of seconds in OPEN (RFC 4271 4.2).
+        visit("hold_time",
+              &EvpnPeerConfig::hold_time,
+              Span{.min = 0s, .max = std::chrono::seconds(65535), .step = 1s});
+        visit("connect_retry", &EvpnPeerConfig::connect_retry, Span{.min = 100ms, .max = 1h});
+        visit("description", &EvpnPeerConfig::description, Text{.check = check_label});
+        visit("max_prefixes", &EvpnPeerConfig::max_prefixes, Whole{.min = 1, .max = 1'000'000});
+        visit("enabled", &EvpnPeerConfig::enabled, Flag{});
+    }
+};
+
+template <>
 struct Keys<EvpnConfig> {
     template <class Visit>
-    static void each(Visit&&) {}
+    static void each(Visit&& visit) {
+        visit("router_id", &EvpnConfig::router_id, Address{.check = router_id_problem});
+        visit("local_as", &EvpnConfig::local_as, Whole{.min = 0, .max = kAnyU32});
+        visit("listen", &EvpnConfig::listen, AddressList{.max = 16, .check = bgp_listen_problem});
+        visit("listen_port", &EvpnConfig::listen_port, Whole{.min = 1, .max = kPortMax});
+        visit("peers", &EvpnConfig::peers, PartList{.max = 64});
+    }
 };
 
 template <>

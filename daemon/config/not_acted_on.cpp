@@ -19,7 +19,7 @@ struct Unbuilt {
 constexpr std::array<Unbuilt, 3> kUnbuilt{{
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
     {"plugins", [](const Config& c) { return !c.plugins.empty(); }},
-    {"evpn", [](const Config& c) { return c.evpn != EvpnConfig{}; }},
+    {"evpn", [](const Config& c) { return c.evpn.is_on(); }},
 }};
 
 struct UnbuiltOfInterface {

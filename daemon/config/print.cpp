@@ -79,6 +79,15 @@ std::string scalar(Enum field, const Choice&) {
 std::string scalar(const IpAddress& field, const HostAddress&) {
     return yaml_text(field.to_string());
 }
+std::string scalar(const IpAddress& field, const Address&) {
+    return yaml_text(field.to_string());
+}
+std::string scalar(const std::optional<IpAddress>& field, const Address&) {
+    return yaml_text(field ? field->to_string() : "");
+}
+std::string scalar(const IpAddress& field, const AddressList&) {
+    return yaml_text(field.to_string());
+}
 std::string scalar(const IpPrefix& field, const PrefixList&) {
     return yaml_text(field.to_string());
 }
@@ -107,6 +116,12 @@ private:
     template <class Field, class Rule>
     void key(std::string_view name, const Field& field, const Rule& rule, std::size_t indent) {
         line(indent, fmt::format("{}: {}", name, scalar(field, rule)));
+    }
+
+    void key(std::string_view name, const std::string& field, const Secret&, std::size_t indent) {
+        line(indent,
+             field.empty() ? fmt::format("{}: \"\"", name)
+                           : fmt::format("# {} is set, and never printed", name));
     }
 
     void key(std::string_view name,
@@ -143,6 +158,12 @@ private:
     void key(std::string_view name,
              const std::vector<std::string>& field,
              const TextList& rule,
+             std::size_t indent) {
+        list(name, field, rule, indent);
+    }
+    void key(std::string_view name,
+             const std::vector<IpAddress>& field,
+             const AddressList& rule,
              std::size_t indent) {
         list(name, field, rule, indent);
     }

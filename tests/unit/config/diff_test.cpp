@@ -54,6 +54,16 @@ TEST(Diff, SeesAChangeInsideAListElement) {
     EXPECT_THAT(diff(before, after).needs_restart, IsEmpty());
 }
 
+TEST(Diff, TakesEvpnLive) {
+    Config after;
+    after.evpn.router_id = IpAddress::v4(10, 66, 0, 1);
+    after.evpn.peers.push_back({.address = IpAddress::v4(10, 66, 0, 2), .remote_as = 1});
+
+    EXPECT_THAT(diff(Config{}, after).keys, ElementsAre("evpn.router_id", "evpn.peers"));
+    EXPECT_THAT(diff(Config{}, after).needs_restart, IsEmpty());
+    EXPECT_EQ(live_part(Config{}, after), after);
+}
+
 TEST(LivePart, IsAllButWhatNeedsARestart) {
     const Config before;
     const Config after = changed();

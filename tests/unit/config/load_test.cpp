@@ -75,7 +75,16 @@ api:
   listen: ["unix:/tmp/a", "10.0.0.5:50051", "[fd00::5]:50051"]
   tls: {certificate: /c, key: /k, client_ca: /a}
 plugins: [{path: /lib/p.so, options: {mode: strict, level: 3}}]
-evpn: {}
+evpn:
+  router_id: 10.66.0.1
+  local_as: 4200000001
+  listen: [0.0.0.0, "fd00::1"]
+  listen_port: 1179
+  peers:
+    - {address: 10.66.0.2, remote_as: 65000}
+    - {address: "fd00::2", remote_as: 7, port: 180, passive: true, source: "fd00::1",
+       password: "00 b#x", ttl_security: 2, hold_time: 9s, connect_retry: 1s, description: b1,
+       max_prefixes: 8, enabled: false}
 )",
                                     "f");
 
@@ -121,6 +130,23 @@ evpn: {}
     want.api = {.listen = {"unix:/tmp/a", "10.0.0.5:50051", "[fd00::5]:50051"},
                 .tls = {.certificate = "/c", .key = "/k", .client_ca = "/a"}};
     want.plugins = {{.path = "/lib/p.so", .options = {{"mode", "strict"}, {"level", "3"}}}};
+    want.evpn = {.router_id = IpAddress::v4(10, 66, 0, 1),
+                 .local_as = 4200000001,
+                 .listen = {IpAddress::v4(0, 0, 0, 0), *IpAddress::parse("fd00::1")},
+                 .listen_port = 1179,
+                 .peers = {{.address = IpAddress::v4(10, 66, 0, 2), .remote_as = 65000},
+                           {.address = *IpAddress::parse("fd00::2"),
+                            .remote_as = 7,
+                            .port = 180,
+                            .passive = true,
+                            .source = IpAddress::parse("fd00::1"),
+                            .password = "00 b#x",
+                            .ttl_security = 2,
+                            .hold_time = 9s,
+                            .connect_retry = 1s,
+                            .description = "b1",
+                            .max_prefixes = 8,
+                            .enabled = false}}};
     EXPECT_EQ(loaded.config, want) << to_yaml(loaded.config);
 }
 
@@ -272,7 +298,12 @@ std::vector<Wrong> wrong_keys() {
         {"? \"a\\nb\"\n: 1", "1:3: \"a\\x0ab\": is no key of planed"},
         {"node: {<<: {name: a}}", "1:8: node.\"<<\": is no key of planed"},
         {"on_exit: keep\non_exit: keep", "2:1: on_exit: is written twice, first in line 1"},
-        {"evpn: {asn: 65000}", "1:8: evpn.asn: is not supported yet"},
+        {"evpn: {local_asn: 65000}",
+         "1:8: evpn.local_asn: is no key of planed (did you mean local_as?)"},
+        {"evpn: {router_id: 10.66.0.1, local_as: 1, peers: [{address: 10.66.0.2}]}",
+         "1:51: evpn.peers[0]: lacks the key remote_as"},
+        {"evpn: {router_id: 10.66.0.1, local_as: 1, peers: [{remote_as: 1}]}",
+         "1:51: evpn.peers[0]: lacks the key address"},
         {"routes: {withdraw_delay: {port-down: 1s}}",
          "1:27: routes.withdraw_delay.port-down: is no key of planed (did you mean port_down?)"},
         {"plugins: [{options: {}}]", "1:11: plugins[0]: lacks the key path"},

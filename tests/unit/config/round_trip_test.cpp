@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "config/keys.hpp"
@@ -82,6 +83,26 @@ private:
         out = static_cast<Enum>(below(Choices<Enum>::kWords.size()));
     }
     void value(IpAddress& out, const HostAddress&) { out = address(); }
+    IpAddress address(AddressCheck check) {
+        for (;;) {
+            const IpAddress sample = address();
+            if (!check(sample)) {
+                return sample;
+            }
+        }
+    }
+    void value(IpAddress& out, const Address& rule) { out = address(rule.check); }
+    void value(std::optional<IpAddress>& out, const Address& rule) {
+        if (below(2) == 0) {
+            out = address(rule.check);
+        }
+    }
+    void value(std::vector<IpAddress>& out, const AddressList& rule) {
+        for (std::uint32_t i = below(4); i > 0; --i) {
+            out.push_back(address(rule.check));
+        }
+    }
+    void value(std::string& /*out*/, const Secret&) {}  // It is never printed.
     void value(std::optional<MacAddress>& out, const HostMac&) {
         if (below(2) == 0) {
             out = MacAddress({2, 0, 0, 0, 0, static_cast<std::uint8_t>(below(256))});
@@ -141,6 +162,8 @@ TEST(Print, WritesEveryKeyOnce) {
                           .hosts = {{.address = IpAddress::v4(10, 0, 0, 5),
                                      .mac = MacAddress::parse("02:00:00:00:00:05"),
                                      .port = "swp5"}}}};
+    config.evpn.listen = {IpAddress::v4(10, 66, 0, 1)};
+    config.evpn.peers = {{.address = IpAddress::v4(10, 66, 0, 2), .remote_as = 65000}};
 
     EXPECT_EQ(to_yaml(config), R"(node:
   name: ""
@@ -204,8 +227,36 @@ api:
     key: ""
     client_ca: ""
 plugins: []
-evpn: {}
+evpn:
+  router_id: ""
+  local_as: 0
+  listen:
+    - 10.66.0.1
+  listen_port: 179
+  peers:
+    - address: 10.66.0.2
+      remote_as: 65000
+      port: 179
+      passive: false
+      source: ""
+      password: ""
+      ttl_security: 0
+      hold_time: 90s
+      connect_retry: 5s
+      description: ""
+      max_prefixes: 65536
+      enabled: true
 )");
+}
+
+TEST(Print, KeepsPasswordsToItself) {
+    Config config;
+    config.evpn.peers = {{.address = IpAddress::v4(10, 66, 0, 2), .password = "s3cret"}};
+
+    const std::string yaml = to_yaml(config);
+
+    EXPECT_THAT(yaml, testing::HasSubstr("      # password is set, and never printed\n"));
+    EXPECT_THAT(yaml, testing::Not(testing::HasSubstr("s3cret")));
 }
 
 }  // namespace

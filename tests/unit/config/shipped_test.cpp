@@ -106,7 +106,20 @@ TEST(Examples, HaveNoFaultAndNoWarning) {
         EXPECT_FALSE(loaded.config.interfaces.empty());
         ++count;
     }
-    EXPECT_GT(count, 0);
+    EXPECT_GT(count, 1);
+}
+
+// planed.yaml has no peer, for there is none by default.
+TEST(Examples, HaveEveryKeyOfAnEvpnPeer) {
+    std::set<std::string> missing;
+    collect_keys<EvpnPeerConfig>("evpn.peers[0].", missing);
+    ASSERT_GT(missing.size(), 10U);
+
+    for (const auto& [path, place] : load_file(kShipped / "examples" / "evpn.yaml").written) {
+        missing.erase(path);
+    }
+
+    EXPECT_THAT(missing, IsEmpty());
 }
 
 }  // namespace
