@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "net/ids.hpp"
+
 namespace planed::bgp {
 
 std::string_view name_of_attribute(std::uint8_t type) {
@@ -23,6 +27,36 @@ std::string_view name_of_attribute(std::uint8_t type) {
         case AttributeType::kPmsiTunnel: return "PMSI_TUNNEL";
         default: return "attribute";
     }
+}
+
+std::string to_string(const std::vector<AsSegment>& as_path) {
+    struct Brackets {
+        std::string_view open{};
+        std::string_view separator{};
+        std::string_view close{};
+    };
+    const auto brackets = [](AsSegment::Kind kind) -> Brackets {
+        switch (kind) {
+            case AsSegment::Kind::Set: return {.open = "{", .separator = ",", .close = "}"};
+            case AsSegment::Kind::Sequence: return {.open = "", .separator = " ", .close = ""};
+            case AsSegment::Kind::ConfedSequence:
+                return {.open = "(", .separator = " ", .close = ")"};
+            case AsSegment::Kind::ConfedSet: return {.open = "[", .separator = ",", .close = "]"};
+        }
+        return {};
+    };
+    std::string text;
+    for (const AsSegment& segment : as_path) {
+        const Brackets around = brackets(segment.kind);
+        text += text.empty() ? "" : " ";
+        text += around.open;
+        for (std::size_t i = 0; i < segment.numbers.size(); ++i) {
+            text += i == 0 ? "" : around.separator;
+            text += fmt::format("{}", number(segment.numbers[i]));
+        }
+        text += around.close;
+    }
+    return text;
 }
 
 bool passed_through(const Attributes& attributes, AsNumber as) {

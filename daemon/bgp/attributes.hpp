@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -97,6 +98,9 @@ struct Path {
     Attributes attributes{};
     friend auto operator<=>(const Path&, const Path&) = default;
 };
+
+/// "65001 65002", sets as "{1,2}", confederations as "(1 2)" and "[1,2]".
+std::string to_string(const std::vector<AsSegment>& as_path);
 
 bool passed_through(const Attributes& attributes, AsNumber as);
 

@@ -102,7 +102,10 @@ std::string_view name_of(State state) {
 }
 
 Session::Session(const SessionOptions& options)
-    : options_(options), random_(options.seed), has_restarted_(options.restarting) {
+    : options_(options),
+      retry_(options.connect_retry),
+      random_(options.seed),
+      has_restarted_(options.restarting) {
     PLANED_ASSERT(options.hold_seconds == 0 || options.hold_seconds >= 3);
     PLANED_ASSERT(options.id != RouterId::None);
     PLANED_ASSERT(options.restart_seconds <= GracefulRestart::kSecondsMax);
@@ -114,7 +117,7 @@ void Session::start(TimePoint now) {
     if (std::exchange(enabled_, true)) {
         return;
     }
-    retry_ = kRetryFirst;
+    retry_ = options_.connect_retry;
     idle_ = kIdleFirst;
     connect(now);
 }
@@ -131,7 +134,7 @@ void Session::connect(TimePoint now) {
 void Session::retry_later(TimePoint now) {
     if (!options_.passive) {
         retry_at_ = now + jittered(retry_);
-        retry_ = doubled(retry_, kRetryMax);
+        retry_ = doubled(retry_, std::max(kRetryMax, options_.connect_retry));
     }
 }
 
@@ -184,6 +187,7 @@ void Session::add_link(ConnectionId id, bool ours, TimePoint now) {
     link->ours = ours;
     link->hold_at = now + kOpenHold;
     encode_open(our_open(), link->outbox);
+    ++traffic_.messages_sent;
     links_.push_back(std::move(link));
 }
 
@@ -239,6 +243,7 @@ void Session::receive(ConnectionId id, std::span<const std::uint8_t> bytes, Time
         if (!*frame) {
             return;
         }
+        ++traffic_.messages_received;
         handle(*link, **frame, now);
     }
 }
@@ -417,7 +422,7 @@ void Session::confirm(Link& link, const Open& peer, TimePoint now) {
         link.longest = kExtendedMessageMax;
         link.framer.allow_extended();
     }
-    encode_keepalive(link.outbox);
+    send_keepalive(link);
     restart_hold(link, now);
     plan_keepalive(link, now);
 }
@@ -437,6 +442,11 @@ void Session::plan_keepalive(Link& link, TimePoint now) {
     }
 }
 
+void Session::send_keepalive(Link& link) {
+    encode_keepalive(link.outbox);
+    ++traffic_.messages_sent;
+}
+
 void Session::establish(ConnectionId id, TimePoint now) {
     std::vector<ConnectionId> others;
     for (const auto& link : links_) {
@@ -452,7 +462,7 @@ void Session::establish(ConnectionId id, TimePoint now) {
     PLANED_ASSERT(link != nullptr);
     link->state = State::Established;
     restart_hold(*link, now);
-    retry_ = kRetryFirst;
+    retry_ = options_.connect_retry;
     established_at_ = now;
     has_restarted_ = false;
     near_max_said_ = false;
@@ -496,6 +506,7 @@ void Session::end_link(ConnectionId id, const End& end, TimePoint now) {
             encode_notification(
                 is_final(*link, end) ? hard_reset(*end.notification) : *end.notification,
                 last_words);
+            ++traffic_.messages_sent;
         }
         events_.emplace_back(ConnectionUnwanted{.id = id, .last_words = std::move(last_words)});
     }
@@ -624,7 +635,7 @@ void Session::tick_link(ConnectionId id, TimePoint now) {
         return;
     }
     if (link->keepalive_at && now >= *link->keepalive_at) {
-        encode_keepalive(link->outbox);
+        send_keepalive(*link);
         plan_keepalive(*link, now);
     }
     if (link->outbox_begin == link->outbox.size()) {
@@ -694,6 +705,8 @@ std::span<const std::uint8_t> Session::pending(ConnectionId id) {
                      outbox.begin() + static_cast<std::ptrdiff_t>(link->outbox_begin));
         link->outbox_begin = 0;
         while (outbox.size() < kWriteBuffer && advertisements_.write_next(link->longest, outbox)) {
+            ++traffic_.messages_sent;
+            ++traffic_.updates_sent;
         }
     }
     return std::span<const std::uint8_t>(outbox).subspan(link->outbox_begin);

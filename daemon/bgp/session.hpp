@@ -44,6 +44,8 @@ struct SessionOptions {
     /// Proposed; the lower of both sides' counts. 0: no hold timer and no KEEPALIVEs; else >= 3.
     std::uint16_t hold_seconds = 90;
     bool passive = false;  // Waits for the peer's connection.
+    /// Between attempts to connect; doubled up to Session::kRetryMax, with jitter.
+    Duration connect_retry = 5s;
     /// Announced by graceful restart (RFC 4724): how long the peer shall keep our routes while we
     /// are away. 0: not at all.
     std::uint16_t restart_seconds = 0;
@@ -125,10 +127,19 @@ using Event = std::variant<ConnectionWanted,
                            Faulty,
                            NearRoutesMax>;
 
+/// Of all connections since the session object was made.
+struct Traffic {
+    std::uint64_t messages_received = 0;
+    std::uint64_t messages_sent = 0;  // Or waiting to be.
+    std::uint64_t updates_received = 0;
+    std::uint64_t updates_sent = 0;
+    bool operator==(const Traffic&) const = default;
+};
+
 class Session {
 public:
     static constexpr Duration kOpenHold = 4min;  // In OpenSent (RFC 4271 8.2.2).
-    static constexpr Duration kRetryFirst = 5s;  // Doubled up to the maximum, with jitter.
+    static constexpr Duration kRetryFirst = 5s;  // Unless the options say otherwise.
     static constexpr Duration kRetryMax = 60s;
     static constexpr Duration kIdleFirst = 1s;  // After an error; doubled up to the maximum.
     static constexpr Duration kIdleMax = 60s;
@@ -171,6 +182,7 @@ public:
 
     [[nodiscard]] State state() const;
     [[nodiscard]] std::size_t backlog() const { return advertisements_.backlog(); }
+    [[nodiscard]] const Traffic& traffic() const { return traffic_; }
     /// Of the peer, stale ones included.
     [[nodiscard]] std::size_t routes_heard() const { return heard_.size(); }
 
@@ -218,6 +230,7 @@ private:
     void establish(ConnectionId id, TimePoint now);
     static void restart_hold(Link& link, TimePoint now);
     void plan_keepalive(Link& link, TimePoint now);
+    void send_keepalive(Link& link);
 
     struct End {
         Down::Reason reason{};
@@ -250,7 +263,7 @@ private:
     std::vector<std::unique_ptr<Link>> links_;   // One established, and one more each way, at most.
     std::optional<TimePoint> retry_at_;
     std::optional<TimePoint> idle_until_;
-    Duration retry_ = kRetryFirst;
+    Duration retry_;
     Duration idle_ = kIdleFirst;
     TimePoint established_at_{};
     std::uint64_t random_;
@@ -263,6 +276,7 @@ private:
     std::uint64_t epoch_ = 0;
     std::optional<TimePoint> stale_until_;
     bool near_max_said_ = false;
+    Traffic traffic_;
 };
 
 }  // namespace planed::bgp

@@ -11,6 +11,7 @@
 namespace planed::bgp {
 
 void Session::handle_update(ConnectionId id, const Frame& frame, TimePoint now) {
+    ++traffic_.updates_received;
     auto update = decode_update(frame.body, peer_kind());
     if (!update) {
         refuse(id, update.error(), now);
@@ -93,6 +94,7 @@ bool Session::ask_refresh() {
         return false;
     }
     encode_route_refresh({}, find(established->id)->outbox);
+    ++traffic_.messages_sent;
     return true;
 }
 

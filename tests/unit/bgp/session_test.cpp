@@ -304,6 +304,22 @@ TEST(Session, TriesAgainLessAndLessOften) {
     }
 }
 
+TEST(Session, BeginsItsRetriesWhereTheOptionsSay) {
+    SessionOptions patient = options();
+    patient.connect_retry = 10min;
+    Talk talk(patient);
+    talk.session.start(talk.now);
+    talk.collect();
+    for (int i = 0; i < 3; ++i) {
+        talk.session.connect_failed(talk.last_wanted, talk.now);
+        const Duration wait = talk.session.wake_at().value() - talk.now;
+
+        EXPECT_GE(wait, patient.connect_retry * 3 / 4);
+        EXPECT_LE(wait, patient.connect_retry);
+        talk.pass(wait);
+    }
+}
+
 TEST(Session, GivesUpAnAttemptThatTakesTooLong) {
     Talk talk;
     talk.session.start(talk.now);
@@ -420,6 +436,22 @@ TEST(Session, GivesUpAPeerThatDoesNotRead) {
 
     EXPECT_EQ(talk.down().text, "the peer does not read");
     EXPECT_THAT(talk.last_words(), testing::Contains(notification({.code = 8})));
+}
+
+TEST(Session, CountsItsMessages) {
+    Talk talk;
+    ASSERT_TRUE(talk.session.want(host(1), kPath));
+    talk.connect();
+    talk.hear(encoded(peer_open()));
+    talk.hear(keepalive());
+    (void)talk.take();
+    talk.hear(announced({host(2)}));
+
+    // OPEN and KEEPALIVE each way; our route and our End-of-RIB, the peer's route.
+    EXPECT_EQ(
+        talk.session.traffic(),
+        (Traffic{
+            .messages_received = 3, .messages_sent = 4, .updates_received = 1, .updates_sent = 2}));
 }
 
 TEST(Session, SpreadsItsTimersByTheSeed) {
