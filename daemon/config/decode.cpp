@@ -18,7 +18,7 @@
 #include "config/duration.hpp"
 #include "config/keys.hpp"
 #include "config/suggest.hpp"
-#include "config/utf8.hpp"
+#include "net/utf8.hpp"
 
 namespace planed::config {
 namespace {

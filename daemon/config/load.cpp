@@ -21,8 +21,8 @@
 
 #include "config/decode.hpp"
 #include "config/document.hpp"
-#include "config/utf8.hpp"
 #include "config/validate.hpp"
+#include "net/utf8.hpp"
 
 namespace planed::config {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/utf8.hpp"
+#include "net/utf8.hpp"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace planed::config {
+namespace planed {
 namespace {
 
 TEST(Utf8Length, TakesEveryFirstAndLastCharacterOfEachLength) {
@@ -55,4 +55,4 @@ TEST(Utf8Length, StopsBeforeWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace planed::config
+}  // namespace planed

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string_view>
 
-namespace planed::config {
+namespace planed {
 
 /// How many bytes from the beginning are whole characters other than NUL; text.size() if all are.
 std::size_t utf8_length(std::string_view text);
 
-}  // namespace planed::config
+}  // namespace planed

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/utf8.hpp"
+#include "net/utf8.hpp"
 
 #include <cstdint>
 
-namespace planed::config {
+namespace planed {
 namespace {
 
 // What a first byte promises: bytes in all, its own bits, and the least code that needs so many.
@@ -61,4 +61,4 @@ std::size_t utf8_length(std::string_view text) {
     return valid;
 }
 
-}  // namespace planed::config
+}  // namespace planed
