@@ -139,6 +139,7 @@ std::string_view word(Reason reason) {
         case Reason::AddDelay: return "add_delay";
         case Reason::Damped: return "damped";
         case Reason::OverLimit: return "over_limit";
+        case Reason::Drained: return "drained";
     }
     return "unknown";
 }
@@ -170,6 +171,7 @@ std::string describe(Reason reason, const ServedInterface* served, std::string_v
         case Reason::AddDelay: return "new: announced when it has been here for routes.add_delay";
         case Reason::OverLimit:
             return fmt::format("{} has max_hosts announced hosts already", name);
+        case Reason::Drained: return "held back by an operator (planectl undrain)";
         case Reason::Damped: return "held back: it came and went too often (routes.damping)";
     }
     return "unknown";

@@ -37,6 +37,7 @@ enum class Reason : std::uint8_t {
     AddDelay,   // It is new.
     Damped,     // It came and went too often.
     OverLimit,  // The interface has max_hosts announced hosts.
+    Drained,    // An operator holds it back.
 };
 
 /// The word for JSON fields and log lines: `port_down`.

@@ -23,6 +23,7 @@
 #include "core/blast_shield.hpp"
 #include "core/conflicts.hpp"
 #include "core/damping.hpp"
+#include "core/drains.hpp"
 #include "core/dump_schedule.hpp"
 #include "core/eligibility.hpp"
 #include "core/fdb_table.hpp"
@@ -40,6 +41,7 @@
 #include "core/route_sink.hpp"
 #include "core/served_interfaces.hpp"
 #include "core/snapshot.hpp"
+#include "net/result.hpp"
 
 namespace planed {
 
@@ -94,6 +96,11 @@ public:
     [[nodiscard]] const RouteDelays& delays() const { return delays_; }
     [[nodiscard]] const Damping& damping() const { return damping_; }
     [[nodiscard]] const BlastShield& shield() const { return shield_; }
+
+    /// How many hosts a command would concern. Errors: Invalid, there is no such thing here;
+    /// Refused, it may not be done, and why (engine_commands.cpp).
+    [[nodiscard]] Result<std::size_t> concerned_by(const Command& command) const;
+    [[nodiscard]] const Drains& drains() const { return drains_; }
 
     struct Totals {
         std::size_t neighbors = 0;
@@ -187,6 +194,11 @@ private:
     void on(const NeighborTableSeen& seen, TimePoint now);
     void on(const MirrorSeen& seen, TimePoint now);
     void on(const ApiSeen& seen, TimePoint now);
+    void on(const DrainRemembered& remembered, TimePoint now);
+    void on(const DrainRequested& requested, TimePoint now);
+    void on(const UndrainRequested& requested, TimePoint now);
+    void on(const ProbeRequested& requested, TimePoint now);
+    void on(const ForgetRequested& requested, TimePoint now);
     void on(const ConfigChanged& changed, TimePoint now);
     void on(const StopRequested& requested, TimePoint now);
 
@@ -300,6 +312,22 @@ private:
         const NeighborRecord& record) const;
     void keep_mute(NeighborRecord& record, bool in_kernel, TimePoint now);
     void update_listening();
+
+    // What operators ask for (engine_commands.cpp).
+    [[nodiscard]] Result<std::size_t> concerned(const DrainRequested& requested) const;
+    [[nodiscard]] Result<std::size_t> concerned(const UndrainRequested& requested) const;
+    [[nodiscard]] Result<std::size_t> concerned(const ProbeRequested& requested) const;
+    [[nodiscard]] Result<std::size_t> concerned(const ForgetRequested& requested) const;
+    [[nodiscard]] bool is_drained(const IpAddress& address, const PortFacts& port) const;
+    [[nodiscard]] std::vector<NeighborKey> hosts_in(const DrainScope& scope) const;
+    [[nodiscard]] bool is_port_of_ours(std::string_view name) const;
+    [[nodiscard]] std::vector<const ServedInterface*> served_for(const IpAddress& address) const;
+    [[nodiscard]] std::size_t places_of(const IpAddress& address) const;
+    [[nodiscard]] static bool is_kept_alive(const NeighborRecord& record);
+    void end_drain(const DrainScope& scope);
+    void end_waiting_drains();
+    void move_drained(std::vector<NeighborKey> hosts);
+    void run_drains(TimePoint now);
 
     // Static hosts, addresses that two claim, alarms on single hosts (engine_hosts.cpp).
     void update_statics();
@@ -417,6 +445,9 @@ private:
     ProbeQueue asks_;             // Guarded hosts.
     // Of hosts that have lost theirs, until it is decided what becomes of their routes.
     absl::flat_hash_map<NeighborKey, MacAddress> last_macs_;
+    Drains drains_;
+    std::deque<NeighborKey> moving_;  // Into a drain or out of it.
+    TimePoint next_move_{};
     RouteSink sink_;
     PlaneRoutes plane_;
     absl::btree_set<VrfId> watched_planes_;  // On this session with zebra.

@@ -111,10 +111,12 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
     const IpAddress& address = key.prefix.address();
     const NeighborKey place{.link = link, .address = address};
     const NeighborRecord* record = neighbors_.find(place);
-    const Reason reason =
-        record == nullptr
-            ? judge_unseen(address, *served)
-            : judge_neighbor(place, *record, served, port_of(place));
+    if (is_drained(address, port_of(place))) {
+        return Loss::Administrative;
+    }
+    const Reason reason = record == nullptr
+                              ? judge_unseen(address, *served)
+                              : judge_neighbor(place, *record, served, port_of(place));
     switch (reason) {
         case Reason::InterfaceDown:
         case Reason::PortDown:
@@ -138,7 +140,8 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
         case Reason::PortLeft:
         case Reason::AddDelay:
         case Reason::Damped:
-        case Reason::OverLimit: break;
+        case Reason::OverLimit:
+        case Reason::Drained: break;
     }
     return Loss::Administrative;
 }

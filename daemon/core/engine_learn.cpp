@@ -53,7 +53,7 @@ void Engine::run_refresh(TimePoint now) {
             continue;  // Another host by the same name, or one that waits for another time.
         }
         record->refresh_at = TimePoint{};
-        if (!record->claim || !can_be_asked(record->neighbor)) {
+        if (!is_kept_alive(*record) || !can_be_asked(record->neighbor)) {
             continue;
         }
         TimePoint from = record->proven();
@@ -166,6 +166,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
     const bool alive = record != nullptr && judge_state(record->neighbor) == Reason::Eligible;
     if (alive && record->neighbor.mac == heard.mac) {
         record->heard = now;
+        record->forgotten = TimePoint{};
         confirm_heard_port(served, heard.mac, heard.link);
         return;
     }
@@ -277,6 +278,7 @@ void Engine::note_evidence(NeighborRecord& record, const NeighborSeen& seen, con
     switch (seen.neighbor.state) {
         case Nud::Reachable:
             record.answered = now_;
+            record.forgotten = TimePoint{};
             record.mute = false;
             break;
         case Nud::Stale:
@@ -310,7 +312,7 @@ bool Engine::puts_off(const NeighborSeen& seen, TimePoint now) {
         return false;
     }
     NeighborRecord* record = neighbors_.find(seen.key);
-    if (record == nullptr || !record->claim || record->neighbor.state != Nud::Probe ||
+    if (record == nullptr || !is_kept_alive(*record) || record->neighbor.state != Nud::Probe ||
         !neighbors_.is_news(seen)) {
         return false;
     }
@@ -334,7 +336,7 @@ void Engine::run_asked(TimePoint now) {
         asked_.pop_front();
         NeighborRecord* record = neighbors_.find(key);
         const Duration waited = RefreshQueue::asking(config_->learning) / 2;
-        if (record == nullptr || !record->claim || record->neighbor.state != Nud::Probe ||
+        if (record == nullptr || !is_kept_alive(*record) || record->neighbor.state != Nud::Probe ||
             record->changed + waited > now) {
             continue;  // It has answered, and may be asked again by now.
         }
@@ -399,8 +401,10 @@ void Engine::on(const ForwardingRead& read, TimePoint now) {
 bool Engine::lives_otherwise(const NeighborRecord& record, TimePoint now) const {
     const Duration lately = std::max(std::min(refresh_window().earliest, limits::kEvidenceMax),
                                      RefreshQueue::asking(config_->learning));
-    const auto is_fresh = [&](TimePoint at) { return at != TimePoint{} && at + lately > now; };
-    return is_fresh(record.heard) || (is_fresh(record.sent) && !sibling_answers(record));
+    const auto is_fresh = [&](TimePoint at) { return at > record.forgotten && at + lately > now; };
+    // That the MAC sends says nothing of an address that an operator doubts.
+    const bool sends = record.forgotten == TimePoint{} && is_fresh(record.sent);
+    return is_fresh(record.heard) || (sends && !sibling_answers(record));
 }
 
 // Frames show that a MAC lives, not which of its addresses. ARP replies of one MAC to another take
@@ -416,7 +420,7 @@ bool Engine::sibling_answers(const NeighborRecord& record) const {
 bool Engine::ask_siblings(const NeighborRecord& record, TimePoint now) {
     bool any = false;
     for (const NeighborRecord* sibling : v4_siblings_of(record)) {
-        if (!sibling->claim || !can_be_asked(sibling->neighbor)) {
+        if (!is_kept_alive(*sibling) || !can_be_asked(sibling->neighbor)) {
             continue;
         }
         any = true;
@@ -468,7 +472,7 @@ void Engine::run_revivals() {
     }
     for (const NeighborKey& key : std::exchange(revivals_, {})) {
         const NeighborRecord* record = neighbors_.find(key);
-        if (record == nullptr || !record->claim || !can_be_asked(record->neighbor)) {
+        if (record == nullptr || !is_kept_alive(*record) || !can_be_asked(record->neighbor)) {
             continue;
         }
         write_neighbor({.key = key,

@@ -17,7 +17,7 @@ namespace {
 // the host is asked (bonded hosts do not announce themselves when their port recovers).
 bool may_return(Reason reason, const ServedInterface* served) {
     const bool waits = reason == Reason::PortDown || reason == Reason::PortUnconfirmed ||
-                       reason == Reason::Isolated;
+                       reason == Reason::Isolated || reason == Reason::Drained;
     return waits && served != nullptr && served->up;
 }
 
@@ -36,6 +36,7 @@ void Engine::settle(TimePoint now) {
         if (isolation_dirty_) {
             update_isolation(now);
         }
+        run_drains(now);
         plan_dirty(now);
         if (recheck) {
             recheck_leaving(now);
@@ -197,6 +198,9 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     proxies_.mark(key.address);
     const Whereabouts where = whereabouts_of(key, record->neighbor.mac);
     Reason reason = judge_neighbor(key, *record, where.served, where.port);
+    if (reason == Reason::Eligible && is_drained(key.address, where.port)) {
+        reason = Reason::Drained;
+    }
     if (reason == Reason::Eligible && is_over_limit(*record, *where.served)) {
         reason = Reason::OverLimit;
     }
@@ -229,6 +233,8 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     if (eligible) {
         decide_route(route_key(where.served->vrf, key.address), now);
+    }
+    if (is_kept_alive(*record)) {
         schedule_refresh(*record, now);
         if (where.binding != nullptr) {
             remember_port(*where.served, record->neighbor.mac, *where.binding);
@@ -524,6 +530,9 @@ void Engine::run_settings() {
 void Engine::reach(Milestone milestone, TimePoint now) {
     if (milestones_.reach(milestone, now)) {
         say(Level::Info, "milestone", fmt::format("name={}", word(milestone)));
+        if (milestone == Milestone::Ready) {
+            end_waiting_drains();
+        }
     }
 }
 
@@ -573,6 +582,9 @@ std::optional<TimePoint> Engine::wake_at() {
         sooner(delays_.wake_at());
         sooner(damping_.wake_at());
         sooner(shield_.wake_at());
+        if (!moving_.empty()) {
+            sooner(next_move_);
+        }
     }
     for (const auto& [id, end] : alarms_) {
         sooner(end);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/drains.hpp"
 #include "core/facts.hpp"
 #include "core/route.hpp"
 #include "net/result.hpp"
@@ -253,6 +254,37 @@ struct ApiSeen {
     bool operator==(const ApiSeen&) const = default;
 };
 
+/// From the state file: what an operator has drained in an earlier run.
+struct DrainRemembered {
+    DrainScope scope{};
+    bool operator==(const DrainRemembered&) const = default;
+};
+
+// What operators ask for. Engine::concerned_by() says before whether it can be done.
+
+/// Hosts leave BGP, in order and paced. Learning goes on.
+struct DrainRequested {
+    DrainScope scope{};
+    bool operator==(const DrainRequested&) const = default;
+};
+/// And come back; not before the leaf is ready.
+struct UndrainRequested {
+    std::optional<DrainScope> scope{};  // Nullopt: whatever is drained.
+    bool operator==(const UndrainRequested&) const = default;
+};
+/// Ask this address whether it lives.
+struct ProbeRequested {
+    IpAddress address{};
+    bool operator==(const ProbeRequested&) const = default;
+};
+/// Nothing that was seen of this host until now speaks for it any more: it is asked, and gone
+/// unless it answers or speaks.
+struct ForgetRequested {
+    IpAddress address{};
+    bool operator==(const ForgetRequested&) const = default;
+};
+using Command = std::variant<DrainRequested, UndrainRequested, ProbeRequested, ForgetRequested>;
+
 struct ConfigChanged {
     std::shared_ptr<const Config> config{};
     bool operator==(const ConfigChanged&) const = default;
@@ -295,6 +327,11 @@ using Input = std::variant<LinkSeen,
                            NeighborTableSeen,
                            MirrorSeen,
                            ApiSeen,
+                           DrainRemembered,
+                           DrainRequested,
+                           UndrainRequested,
+                           ProbeRequested,
+                           ForgetRequested,
                            ConfigChanged,
                            StopRequested>;
 

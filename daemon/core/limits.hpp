@@ -107,6 +107,12 @@ inline constexpr Duration kAnswerWithin = 10s;
 // A hold doubles so many times at most: 2 minutes become 16.
 inline constexpr std::uint8_t kHoldDoublingsMax = 3;
 
+// Drained hosts leave BGP, and come back, so many at a time: bgpd is busy with others too.
+inline constexpr std::size_t kDrainedAtOnce = 64;
+inline constexpr Duration kDrainPace = 10ms;
+// Drained ports and hosts; beyond this one drains the leaf.
+inline constexpr std::size_t kDrainsMax = 1'024;
+
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;
 inline constexpr Duration kReadBackTimeout = 30s;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/drains.hpp"
 #include "core/facts.hpp"
 #include "core/input.hpp"
 #include "core/route.hpp"
@@ -181,6 +182,13 @@ struct RememberShut {
     bool operator==(const RememberShut&) const = default;
 };
 
+/// Keep (or drop) in the state file that an operator has drained this.
+struct RememberDrain {
+    DrainScope scope{};
+    bool drained = false;
+    bool operator==(const RememberDrain&) const = default;
+};
+
 /// All that StopRequested asked for has been handed out; `withdraw` says whether zebra is to drop
 /// our routes as the session closes (GR_DISABLE).
 struct Finish {
@@ -209,6 +217,7 @@ using Output = std::variant<StartDump,
                             SetLinkUp,
                             RememberPort,
                             RememberShut,
+                            RememberDrain,
                             Finish,
                             Say>;
 

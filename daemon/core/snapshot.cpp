@@ -197,6 +197,7 @@ NodeView EngineView::node() const {
 HealthView EngineView::health() const {
     const Engine::Totals counters = engine_.counters();
     HealthView health{
+        .drains = engine_.drains().describe(),
         .zebra_up = engine_.zebra_is_up(),
         .redis_wanted = engine_.config().redis.endpoint != "off",
         .redis_well = !engine_.degraded().contains("redis"),

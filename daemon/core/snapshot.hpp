@@ -116,6 +116,7 @@ struct HealthView {
         std::optional<TimePoint> at{};
         bool operator==(const Reached&) const = default;
     };
+    std::vector<std::string> drains{};    // What operators hold back: "leaf", "port swp3".
     std::vector<std::string> degraded{};  // "zebra: nobody listens on /run/frr/zserv.api".
     std::vector<Reached> milestones{};    // In order.
     bool zebra_up = false;

@@ -41,7 +41,13 @@ std::optional<Number> parse_number(std::string_view word) {
     return whole ? std::optional(number) : std::nullopt;
 }
 
-bool parse_line(const std::vector<std::string_view>& words, StateContents& state) {
+bool parse_line(std::string_view line, StateContents& state) {
+    constexpr std::string_view kDrain = "drain ";
+    if (line.starts_with(kDrain)) {
+        const auto scope = parse_drain_scope(line.substr(kDrain.size()));
+        return scope && state.drains.insert(*scope).second;
+    }
+    const auto words = words_of(line);
     if (words.size() == 2 && words[0] == "shut") {
         state.shut.emplace(words[1]);
         return true;
@@ -104,7 +110,10 @@ std::string print_state(const StateContents& state) {
     for (const std::string& port : state.shut) {
         text += fmt::format("shut {}\n", port);
     }
-    text += fmt::format("end {}\n", state.ports.size() + state.shut.size());
+    for (const DrainScope& scope : state.drains) {
+        text += fmt::format("drain {}\n", to_string(scope));
+    }
+    text += fmt::format("end {}\n", state.ports.size() + state.shut.size() + state.drains.size());
     return text;
 }
 
@@ -132,7 +141,7 @@ Result<StateContents> parse_state(std::string_view text) {
                 return fail(Errc::Malformed,
                             fmt::format("line {}: not {} rows", number_of_line, rows));
             }
-        } else if (parse_line(words, state)) {
+        } else if (parse_line(line, state)) {
             ++rows;
         } else {
             return fail(Errc::Malformed, fmt::format("line {}: not understood", number_of_line));
@@ -153,6 +162,9 @@ std::vector<Input> to_inputs(const StateContents& state) {
     }
     for (const std::string& port : state.shut) {
         inputs.emplace_back(ShutRemembered{.port = port});
+    }
+    for (const DrainScope& scope : state.drains) {
+        inputs.emplace_back(DrainRemembered{.scope = scope});
     }
     return inputs;
 }
@@ -227,6 +239,18 @@ void StateFile::remember(const RememberShut& shut) {
             shared_->state.shut.insert(shut.port);
         } else {
             shared_->state.shut.erase(shut.port);
+        }
+    }
+    dirty_ = true;
+}
+
+void StateFile::remember(const RememberDrain& drain) {
+    {
+        const std::lock_guard lock(shared_->mutex);
+        if (drain.drained) {
+            shared_->state.drains.insert(drain.scope);
+        } else {
+            shared_->state.drains.erase(drain.scope);
         }
     }
     dirty_ = true;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must survive a restart and is in no kernel table: behind which port a MAC was last seen, and
-// which ports we took down. One text file in `state_dir`, replaced as a whole (write, fsync,
-// rename) by the background thread soon after a change. A damaged file is set aside and reported,
-// never fatal.
+// which ports we took down, and what operators have drained. One text file in `state_dir`, replaced
+// as a whole (write, fsync, rename) by the background thread soon after a change. A damaged file is
+// set aside and reported, never fatal.
 //
-// Format: a line `planed-state 1`, then `port BRIDGE VLAN MAC PORT` and `shut PORT`, then `end
-// COUNT`. Interface names contain no white space (dev_valid_name, net/core/dev.c).
+// Format: a line `planed-state 1`, then `port BRIDGE VLAN MAC PORT`, `shut PORT` and `drain
+// SCOPE` (leaf, port NAME, host ADDRESS), then `end COUNT`. Interface names contain no white space
+// (dev_valid_name, net/core/dev.c).
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ namespace planed::io {
 struct StateContents {
     absl::btree_map<std::tuple<std::string, VlanId, MacAddress>, std::string> ports;
     std::set<std::string> shut;
+    std::set<DrainScope> drains;
     bool operator==(const StateContents&) const = default;
 };
 
@@ -53,6 +55,7 @@ public:
 
     void remember(const RememberPort& port);
     void remember(const RememberShut& shut);
+    void remember(const RememberDrain& drain);
     /// Hands a due write to the background thread. Changes are gathered: with 64,000 hosts the file
     /// has three megabytes, and a burst must not write it for each.
     void tick(TimePoint now);

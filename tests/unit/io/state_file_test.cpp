@@ -46,6 +46,10 @@ StateContents state_with_gpu1() {
 TEST(State, IsReadAsItWasPrinted) {
     StateContents state = state_with_gpu1();
     state.shut = {"swp2", "swp3"};
+    state.drains = {DrainScope{},
+                    DrainScope{.kind = DrainScope::Kind::Port, .port = "swp2"},
+                    DrainScope{.kind = DrainScope::Kind::Host,
+                               .address = *IpAddress::parse("fd00::5")}};
 
     const auto read = parse_state(print_state(state));
 
@@ -56,6 +60,7 @@ TEST(State, IsReadAsItWasPrinted) {
 TEST(State, IsRefusedWhereverItIsCutOff) {
     StateContents state = state_with_gpu1();
     state.shut = {"swp2"};
+    state.drains = {DrainScope{}};
     const std::string text = print_state(state);
 
     for (std::size_t length = 0; length < text.size(); ++length) {
