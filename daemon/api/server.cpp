@@ -746,6 +746,108 @@ private:
 
     // Commands ------------------------------------------------------------------------------------
 
+    /// `how_many(count, ready)` completes the response of one that is carried out.
+    grpc::ServerUnaryReactor* command(grpc::CallbackServerContext* context,
+                                      Command command,
+                                      std::string words,
+                                      std::function<void(std::uint64_t, bool)> how_many) {
+        return in_loop(context,
+                       [this,
+                        command = std::move(command),
+                        words = std::move(words),
+                        how_many = std::move(how_many),
+                        by = who(*context)]() -> Finish {
+                           log_command(words, by);
+                           const bool ready = hooks_.view().node().ready;
+                           return [concerned = hooks_.command(command), how_many, ready] {
+                               if (!concerned) {
+                                   const Error& why = concerned.error();
+                                   return grpc::Status(why.code == Errc::Invalid
+                                                           ? grpc::StatusCode::NOT_FOUND
+                                                           : grpc::StatusCode::FAILED_PRECONDITION,
+                                                       why.text);
+                               }
+                               how_many(*concerned, ready);
+                               return grpc::Status::OK;
+                           };
+                       });
+    }
+
+    /// What a request names; an error is a sentence.
+    template <class Request>
+    static Result<DrainScope> scope_of(const Request& request) {
+        if (!request.port().empty() && !request.address().empty()) {
+            return fail(Errc::Invalid, "a port or a host, not both");
+        }
+        if (!request.port().empty()) {
+            return DrainScope{.kind = DrainScope::Kind::Port, .port = request.port()};
+        }
+        if (request.address().empty()) {
+            return DrainScope{};
+        }
+        const auto address = IpAddress::parse(request.address());
+        if (!address) {
+            return fail(Errc::Invalid, fmt::format("\"{}\" is no address", request.address()));
+        }
+        return DrainScope{.kind = DrainScope::Kind::Host, .address = *address};
+    }
+
+    grpc::ServerUnaryReactor* Drain(grpc::CallbackServerContext* context,
+                                    const v1::DrainRequest* request,
+                                    v1::DrainResponse* response) override {
+        const auto scope = scope_of(*request);
+        if (!scope) {
+            return refuse(context, scope.error().text);
+        }
+        return command(context,
+                       DrainRequested{.scope = *scope},
+                       fmt::format("drain scope=\"{}\"", to_string(*scope)),
+                       [response](std::uint64_t hosts, bool) { response->set_hosts(hosts); });
+    }
+
+    grpc::ServerUnaryReactor* Undrain(grpc::CallbackServerContext* context,
+                                      const v1::UndrainRequest* request,
+                                      v1::UndrainResponse* response) override {
+        const auto scope = scope_of(*request);
+        if (!scope) {
+            return refuse(context, scope.error().text);
+        }
+        const bool all = scope->kind == DrainScope::Kind::Leaf;
+        return command(context,
+                       UndrainRequested{.scope = all ? std::nullopt : std::optional(*scope)},
+                       fmt::format("undrain scope=\"{}\"", all ? "all" : to_string(*scope)),
+                       [response](std::uint64_t hosts, bool ready) {
+                           response->set_hosts(hosts);
+                           response->set_waits(!ready);
+                       });
+    }
+
+    grpc::ServerUnaryReactor* Probe(grpc::CallbackServerContext* context,
+                                    const v1::ProbeRequest* request,
+                                    v1::ProbeResponse* response) override {
+        const auto address = IpAddress::parse(request->address());
+        if (!address) {
+            return refuse(context, fmt::format("\"{}\" is no address", request->address()));
+        }
+        return command(context,
+                       ProbeRequested{.address = *address},
+                       fmt::format("probe address={}", address->to_string()),
+                       [response](std::uint64_t places, bool) { response->set_places(places); });
+    }
+
+    grpc::ServerUnaryReactor* Forget(grpc::CallbackServerContext* context,
+                                     const v1::ForgetRequest* request,
+                                     v1::ForgetResponse* response) override {
+        const auto address = IpAddress::parse(request->address());
+        if (!address) {
+            return refuse(context, fmt::format("\"{}\" is no address", request->address()));
+        }
+        return command(context,
+                       ForgetRequested{.address = *address},
+                       fmt::format("forget address={}", address->to_string()),
+                       [response](std::uint64_t places, bool) { response->set_places(places); });
+    }
+
     grpc::ServerUnaryReactor* Reload(grpc::CallbackServerContext* context,
                                      const v1::ReloadRequest* /*request*/,
                                      v1::ReloadResponse* response) override {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/input.hpp"
 #include "core/snapshot.hpp"
 #include "net/result.hpp"
 #include "telemetry/note.hpp"
@@ -59,6 +60,8 @@ struct Hooks {
     std::function<void(bool)> keep_changes;  // See Engine::keep_changes.
     std::function<EngineView()> view;
     std::function<Reloaded()> reload;
+    // How many hosts it concerns, or why it is refused; see Engine::concerned_by().
+    std::function<Result<std::size_t>(const Command&)> command;
     std::function<Level(Level)> set_level;  // The level until now.
     std::function<std::string()> show_config;
     std::function<std::string()> zebra_release;

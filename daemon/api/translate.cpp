@@ -72,6 +72,10 @@ void fill(v1::StatusResponse& message,
     for (const std::string& what : health.degraded) {
         message.add_degraded(what);
     }
+    message.set_drained(!health.drains.empty());
+    for (const std::string& what : health.drains) {
+        message.add_drains(what);
+    }
     for (const HealthView::Reached& reached : health.milestones) {
         v1::Milestone& milestone = *message.add_milestones();
         milestone.set_name(std::string(reached.name));

@@ -261,6 +261,8 @@ private:
             state_.remember(*port);
         } else if (const auto* shut = std::get_if<RememberShut>(&output)) {
             state_.remember(*shut);
+        } else if (const auto* drain = std::get_if<RememberDrain>(&output)) {
+            state_.remember(*drain);
         } else if (const auto* done = std::get_if<Finish>(&output)) {
             finish(*done);
         }
@@ -367,6 +369,7 @@ private:
                     request_turn();
                     return reloaded;
                 },
+            .command = [this](const Command& command) { return carry_out(command); },
             .set_level =
                 [this](Level level) {
                     engine_.set_level(level);
@@ -381,6 +384,15 @@ private:
             .counters = [this] { return counters(); },
             .log = [this](const Note& note) { log(note); },
         };
+    }
+
+    Result<std::size_t> carry_out(const Command& command) {
+        auto concerned = engine_.concerned_by(command);
+        if (concerned) {
+            std::visit([this](const auto& what) { engine_.handle(what, io::now()); }, command);
+            request_turn();
+        }
+        return concerned;
     }
 
     // In a thread of the API.

@@ -202,6 +202,48 @@ Outcome Client::counters(Array& rows) {
     return outcome;
 }
 
+Outcome Client::drain(const DrainScope& scope, Value& answer) {
+    v1::DrainRequest request;
+    request.set_port(scope.port);
+    request.set_address(scope.address);
+    v1::DrainResponse response;
+    const Outcome outcome = impl_->call(
+        [](Stub& stub, auto&&... all) { return stub.Drain(all...); }, request, response);
+    answer = to_value(response);
+    return outcome;
+}
+
+Outcome Client::undrain(const DrainScope& scope, Value& answer) {
+    v1::UndrainRequest request;
+    request.set_port(scope.port);
+    request.set_address(scope.address);
+    v1::UndrainResponse response;
+    const Outcome outcome = impl_->call(
+        [](Stub& stub, auto&&... all) { return stub.Undrain(all...); }, request, response);
+    answer = to_value(response);
+    return outcome;
+}
+
+Outcome Client::probe(const std::string& address, Value& answer) {
+    v1::ProbeRequest request;
+    request.set_address(address);
+    v1::ProbeResponse response;
+    const Outcome outcome = impl_->call(
+        [](Stub& stub, auto&&... all) { return stub.Probe(all...); }, request, response);
+    answer = to_value(response);
+    return outcome;
+}
+
+Outcome Client::forget(const std::string& address, Value& answer) {
+    v1::ForgetRequest request;
+    request.set_address(address);
+    v1::ForgetResponse response;
+    const Outcome outcome = impl_->call(
+        [](Stub& stub, auto&&... all) { return stub.Forget(all...); }, request, response);
+    answer = to_value(response);
+    return outcome;
+}
+
 Outcome Client::reload(Value& answer) {
     v1::ReloadResponse response;
     const Outcome outcome =

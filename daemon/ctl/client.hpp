@@ -55,6 +55,15 @@ public:
     Outcome proxies(const std::string& interface, Array& rows);
     Outcome explain(const std::string& address, Value& answer);
     Outcome counters(Array& rows);
+    /// Of nothing: the whole leaf; `undrain`: whatever is drained.
+    struct DrainScope {
+        std::string port{};
+        std::string address{};
+    };
+    Outcome drain(const DrainScope& scope, Value& answer);
+    Outcome undrain(const DrainScope& scope, Value& answer);
+    Outcome probe(const std::string& address, Value& answer);
+    Outcome forget(const std::string& address, Value& answer);
     Outcome reload(Value& answer);
     Outcome set_log_level(const std::string& level, Value& answer);
     Outcome show_config(Value& answer);

@@ -47,6 +47,11 @@ std::string status_text(const Value& status, bool colour) {
             "{:<12}{:<18}{}\n", title, milestone.at("name").text(), milestone.at("at").text());
         title = "";
     }
+    title = "drained";
+    for (const Value& what : std::get<Array>(status.at("drains").is)) {
+        text += fmt::format("{:<12}{}\n", title, what.text());
+        title = "";
+    }
     const auto& degraded = std::get<Array>(status.at("degraded").is);
     title = "degraded";
     for (const Value& what : degraded) {
@@ -138,6 +143,10 @@ public:
             case Action::Explain: return explain();
             case Action::Watch: return watch();
             case Action::Counters: return counters();
+            case Action::Drain: return drain();
+            case Action::Undrain: return undrain();
+            case Action::Probe: return probe();
+            case Action::Forget: return forget();
             case Action::ConfigCheck: return check(false);
             case Action::ConfigDiff: return check(true);
             case Action::ConfigShow: return show_config();
@@ -302,6 +311,48 @@ private:
             case Form::Yaml: return "---\n" + to_yaml(event);
         }
         return {};
+    }
+
+    [[nodiscard]] Client::DrainScope drain_scope() const {
+        return {.port = invocation_.option("--port"), .address = invocation_.option("--host")};
+    }
+    int drain() {
+        Value answer;
+        const Outcome outcome = client_.drain(drain_scope(), answer);
+        return print_object(
+            outcome,
+            answer,
+            fmt::format("drained, {} host(s) leave BGP; planectl undrain brings them back\n",
+                        answer.at("hosts").text()));
+    }
+    int undrain() {
+        Value answer;
+        const Outcome outcome = client_.undrain(drain_scope(), answer);
+        return print_object(
+            outcome,
+            answer,
+            fmt::format("undrained, {} host(s) come back{}\n",
+                        answer.at("hosts").text(),
+                        answer.at("waits").is_true() ? " when planed is ready" : ""));
+    }
+    int probe() {
+        Value answer;
+        const std::string& address = invocation_.arguments[0];
+        const Outcome outcome = client_.probe(address, answer);
+        return print_object(
+            outcome,
+            answer,
+            fmt::format("asked; planectl explain {} shows what it answers\n", address));
+    }
+    int forget() {
+        Value answer;
+        const std::string& address = invocation_.arguments[0];
+        const Outcome outcome = client_.forget(address, answer);
+        return print_object(
+            outcome,
+            answer,
+            fmt::format("asked; it goes unless it answers, planectl explain {} shows it\n",
+                        address));
     }
 
     int check(bool with_changes) {

@@ -87,7 +87,8 @@ TEST(Translate, Route) {
 TEST(Translate, Status) {
     Snapshot snapshot;
     snapshot.node = {.name = "", .plane = "A", .ready = true};
-    snapshot.health = {.degraded = {"zebra: away"},
+    snapshot.health = {.drains = {"port swp3"},
+                       .degraded = {"zebra: away"},
                        .milestones = {{.name = "CONFIG_LOADED", .at = TimePoint{0s}},
                                       {.name = "READY", .at = std::nullopt}},
                        .zebra_up = false,
@@ -109,6 +110,8 @@ TEST(Translate, Status) {
     EXPECT_EQ(message.plane(), "A");
     EXPECT_TRUE(message.ready());
     EXPECT_THAT(message.degraded(), testing::ElementsAre("zebra: away"));
+    EXPECT_TRUE(message.drained());
+    EXPECT_THAT(message.drains(), testing::ElementsAre("port swp3"));
     ASSERT_EQ(message.milestones_size(), 2);
     EXPECT_EQ(message.milestones(0).at().seconds(), 1'000'000'000);
     EXPECT_FALSE(message.milestones(1).has_at());
