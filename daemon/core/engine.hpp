@@ -323,6 +323,7 @@ private:
     [[nodiscard]] bool is_port_of_ours(std::string_view name) const;
     [[nodiscard]] std::vector<const ServedInterface*> served_for(const IpAddress& address) const;
     [[nodiscard]] std::size_t places_of(const IpAddress& address) const;
+    [[nodiscard]] bool is_fixed(const IpAddress& address) const;
     [[nodiscard]] static bool is_kept_alive(const NeighborRecord& record);
     void end_drain(const DrainScope& scope);
     void end_waiting_drains();

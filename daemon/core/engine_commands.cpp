@@ -180,10 +180,18 @@ Result<std::size_t> Engine::concerned(const ProbeRequested& requested) const {
                                 requested.address.to_string(),
                                 requested.address.to_string()));
     }
+    if (is_fixed(requested.address)) {
+        return fail(Errc::Refused,
+                    fmt::format("{} is static: nobody asks it, its port decides",
+                                requested.address.to_string()));
+    }
     return places;
 }
 
 void Engine::on(const ProbeRequested& requested, TimePoint now) {
+    if (is_fixed(requested.address)) {
+        return;  // What was asked would make it an entry like others.
+    }
     for (const ServedInterface* served : served_for(requested.address)) {
         const NeighborKey key{.link = served->link, .address = requested.address};
         const NeighborRecord* record = neighbors_.find(key);
@@ -193,53 +201,26 @@ void Engine::on(const ProbeRequested& requested, TimePoint now) {
             probes_.add(key, now);
         }
     }
+}
+
+/// Static by the configuration, or by somebody else's hand.
+bool Engine::is_fixed(const IpAddress& address) const {
+    bool fixed = false;
+    neighbors_.for_each_place(address, [&](const NeighborRecord& record) {
+        fixed = fixed || statics_.contains(record.key) || record.neighbor.state == Nud::Permanent ||
+                record.neighbor.state == Nud::NoArp;
+    });
+    return fixed;
 }
 
 Result<std::size_t> Engine::concerned(const ForgetRequested& requested) const {
     const std::size_t places = places_of(requested.address);
     if (places == 0) {
         return fail(Errc::Invalid,
-                    fmt::format("{} can be no host of an interface that is up; planectl explain {} "
-                                "says why",
-                                requested.address.to_string(),
-                                requested.address.to_string()));
-    }
-    return places;
-}
-
-void Engine::on(const ProbeRequested& requested, TimePoint now) {
-    for (const ServedInterface* served : served_for(requested.address)) {
-        const NeighborKey key{.link = served->link, .address = requested.address};
-        const NeighborRecord* record = neighbors_.find(key);
-        if (record == nullptr || judge_state(record->neighbor) != Reason::Eligible) {
-            write_neighbor({.key = key, .state = Nud::None, .resolve = true});
-        } else {
-            probes_.add(key, now);
-        }
-    }
-}
-
-Result<std::size_t> Engine::concerned(const ForgetRequested& requested) const {
-    std::size_t places = 0;
-    bool fixed = false;
-    neighbors_.for_each_place(requested.address, [&](const NeighborRecord& record) {
-        if (served_.find(record.key.link) != nullptr) {
-            ++places;
-            fixed = fixed || statics_.contains(record.key) ||
-                    record.neighbor.state == Nud::Permanent || record.neighbor.state == Nud::NoArp;
-        }
-    });
-    if (places == 0) {
-        return fail(Errc::Invalid,
                     fmt::format("no host {} on this leaf; planectl hosts lists them",
                                 requested.address.to_string()));
     }
-    bool fixed = false;
-    neighbors_.for_each_place(requested.address, [&](const NeighborRecord& record) {
-        fixed = fixed || statics_.contains(record.key) || record.neighbor.state == Nud::Permanent ||
-                record.neighbor.state == Nud::NoArp;
-    });
-    if (fixed) {
+    if (is_fixed(requested.address)) {
         return fail(Errc::Refused,
                     fmt::format("{} is static: it goes when it leaves the configuration (hosts:) "
                                 "or the kernel's table (ip neigh del)",
@@ -249,6 +230,9 @@ Result<std::size_t> Engine::concerned(const ForgetRequested& requested) const {
 }
 
 void Engine::on(const ForgetRequested& requested, TimePoint now) {
+    if (is_fixed(requested.address)) {
+        return;
+    }
     neighbors_.for_each_place(requested.address, [&](NeighborRecord& record) {
         if (served_.find(record.key.link) == nullptr) {
             return;

@@ -271,6 +271,14 @@ TEST_F(EngineCommands, AForgottenHostThatSpeaksIsBelievedAgain) {
     EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()))), IsEmpty());
 }
 
+TEST_F(EngineCommands, TouchesNoStaticHost) {
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.9"), in_state(Nud::Permanent, mac(9))));
+
+    EXPECT_THAT(refusal(ProbeRequested{.address = ip("10.0.0.9")}), HasSubstr("is static"));
+    EXPECT_THAT(writes_of(leaf.feed(ProbeRequested{.address = ip("10.0.0.9")})), IsEmpty());
+    EXPECT_THAT(writes_of(leaf.feed(ForgetRequested{.address = ip("10.0.0.9")})), IsEmpty());
+}
+
 TEST_F(EngineCommands, ForgetsNoStaticHostAndNobodyUnknown) {
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.9"), in_state(Nud::Permanent, mac(9))));
 
