@@ -152,6 +152,11 @@ void Engine::on(const LinkSeen& seen, TimePoint now) {
 
 void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint now) {
     const bool up = is_up(link);
+    if (up) {
+        times_.port_up(link.index);
+    } else {
+        times_.port_down(link.index, now);
+    }
     const bool returned = up && delays_.any_leaving();  // The kernel has dropped what was kept.
     if ((change.flapped || returned) && served_.find(link.index) != nullptr) {
         flapped_.insert(link.index);
@@ -186,6 +191,7 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
     }
     mark_mac_dirty(link->mac);
     mark_statics_dirty(link->name);
+    times_.port_up(gone.link);
     settings_.forget(gone.link);
     proxies_.forget(gone.link, now);
     recover(fmt::format("proxies {}", link->name));
@@ -520,14 +526,25 @@ void Engine::on(const RouteAnswered& answered, TimePoint now) {
                         number(answered.key.vrf)));
     }
     sink_.answered(answered, now);
+    note_settled(answered.key, now);
 }
 
 void Engine::on(const RouteSeen& seen, TimePoint now) {
     sink_.seen(seen, now);
+    note_settled(seen.key, now);
 }
 
 void Engine::on(const ReadBackFinished& finished, TimePoint now) {
     sink_.read_back_finished(finished, now);
+    if (finished.complete) {
+        times_.audited([this](const RouteKey& key) { return sink_.routes().state(key); });
+    }
+}
+
+void Engine::note_settled(const RouteKey& key, TimePoint now) {
+    if (times_.waits_for(key)) {
+        times_.settled(key, sink_.routes().state(key), now);
+    }
 }
 
 void Engine::on(const ZapiUp& up, TimePoint now) {

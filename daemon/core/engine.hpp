@@ -39,6 +39,7 @@
 #include "core/refresh_queue.hpp"
 #include "core/route_delays.hpp"
 #include "core/route_sink.hpp"
+#include "core/route_times.hpp"
 #include "core/served_interfaces.hpp"
 #include "core/snapshot.hpp"
 #include "net/result.hpp"
@@ -77,6 +78,7 @@ public:
         std::uint64_t ignored = 0;         // Frames whose host may not be one here.
         std::uint64_t over_limit = 0;      // Hosts for which there was no room.
         std::uint64_t refreshed = 0;       // Hosts asked because they were due.
+        std::uint64_t asked = 0;           // Times that the kernel was told to ask a host.
         std::uint64_t claims_refused = 0;  // Frames that claim what is ours, static or frozen.
         std::uint64_t frozen = 0;          // Times that an address was frozen to its first MAC.
         std::uint64_t mute = 0;  // Times that a host did not answer, but lived by other evidence.
@@ -125,6 +127,9 @@ public:
         return degraded_;
     }
     [[nodiscard]] const RouteSink::Routes& routes() const { return sink_.routes(); }
+    [[nodiscard]] const RouteTimes& times() const { return times_; }
+    /// Hosts that wait to be asked.
+    [[nodiscard]] std::size_t probes_queued() const { return probes_.size() + asks_.size(); }
     [[nodiscard]] const Proxies& proxies() const { return proxies_; }
     [[nodiscard]] const PlaneRoutes& plane() const { return plane_; }
     [[nodiscard]] const NeighborTable& neighbors() const { return neighbors_; }
@@ -221,6 +226,7 @@ private:
     [[nodiscard]] bool is_our_deletion(const NeighborKey& key) const;
     bool note_link_answer(const KernelAnswered& answered, TimePoint now);
     void remove_neighbor(const NeighborKey& key, TimePoint now);
+    void note_settled(const RouteKey& key, TimePoint now);
     void release_mac(IfIndex link, const MacAddress& mac);
     void confirm_port(IfIndex link, const MacAddress& mac);
 
@@ -262,6 +268,7 @@ private:
     void let_go(const RouteKey& key, TimePoint now);
     void lost_unannounced(const RouteKey& key, TimePoint now);
     void withdraw(const RouteKey& key, Loss loss, TimePoint now);
+    void time_withdrawal(const RouteKey& key, Loss loss);
     [[nodiscard]] Loss loss_of(const RouteKey& key, IfIndex link) const;
     [[nodiscard]] bool is_held(const NeighborRecord& record) const;
     void reinstall_leaving(IfIndex link);
@@ -450,6 +457,7 @@ private:
     std::deque<NeighborKey> moving_;  // Into a drain or out of it.
     TimePoint next_move_{};
     RouteSink sink_;
+    RouteTimes times_;
     PlaneRoutes plane_;
     absl::btree_set<VrfId> watched_planes_;  // On this session with zebra.
     Proxies proxies_;

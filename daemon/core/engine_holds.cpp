@@ -30,7 +30,13 @@ void Engine::announce(const RouteKey& key,
     if (!free && !may_be_announced(key, host, now)) {
         return;
     }
-    sink_.want(key, plan_route(config_->routes, served));
+    const HostRoute route = plan_route(config_->routes, served);
+    const auto& wish = sink_.routes().desired(key);
+    // Who was there when planed started is not learned then, nor by another tag.
+    if (!admits_all_ && (!wish || wish->out != route.out)) {
+        times_.wished(key, now);
+    }
+    sink_.want(key, route);
 }
 
 bool Engine::may_be_announced(const RouteKey& key, const NeighborRecord& host, TimePoint now) {
@@ -79,11 +85,22 @@ void Engine::let_go(const RouteKey& key, TimePoint now) {
 
 void Engine::withdraw(const RouteKey& key, Loss loss, TimePoint now) {
     shield_.release(key, false);
+    time_withdrawal(key, loss);
     delays_.withdrawn(key, sink_.routes().desired(key)->out, now);
     sink_.unwant(key);
     if (loss == Loss::Silent && damping_.flapped(key, now)) {
         note_hold(key);
     }
+}
+
+void Engine::time_withdrawal(const RouteKey& key, Loss loss) {
+    if (loss != Loss::PortDown) {
+        times_.withdrawn(key);
+        return;
+    }
+    const IfIndex link = sink_.routes().desired(key)->out;
+    const PortFacts port = port_of({.link = link, .address = key.prefix.address()});
+    times_.withdrawn(key, {port.port, link});
 }
 
 // A host that is held back for its flaps goes on flapping.

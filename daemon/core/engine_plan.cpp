@@ -449,6 +449,7 @@ void Engine::run_probes(TimePoint now) {
 }
 
 void Engine::write_neighbor(WriteNeighbor write) {
+    learning_.asked += write.state == Nud::Probe || write.resolve ? 1U : 0U;
     write.request = next_request_++;
     neighbor_writes_[write.request] = write.key;
     outputs_.emplace_back(std::move(write));

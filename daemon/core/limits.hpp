@@ -113,6 +113,9 @@ inline constexpr Duration kDrainPace = 10ms;
 // Drained ports and hosts; beyond this one drains the leaf.
 inline constexpr std::size_t kDrainsMax = 1'024;
 
+// Routes under way of which it is measured how long they take; more at once are not measured.
+inline constexpr std::size_t kTimedRoutesMax = 16'384;
+
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;
 inline constexpr Duration kReadBackTimeout = 30s;

@@ -350,6 +350,7 @@ public:
     [[nodiscard]] std::size_t wanted() const { return wanted_; }  // Keys with a wish.
     /// Keys that wait for next(): never more than two for each key, however often wishes change.
     [[nodiscard]] std::size_t queued() const { return ready_puts_.size() + ready_deletes_.size(); }
+    [[nodiscard]] std::size_t puts_in_flight() const { return in_flight_puts_; }
     /// No difference is left that time or the sink's answer would not resolve by itself.
     [[nodiscard]] bool quiet() const {
         return ready_puts_.empty() && ready_deletes_.empty() && in_flight_puts_ == 0;

@@ -206,6 +206,8 @@ HealthView EngineView::health() const {
         .resyncs = counters.resyncs,
         .refused = counters.refused,
         .routes_queued = engine_.routes().queued(),
+        .routes_in_flight = engine_.routes().puts_in_flight(),
+        .probes_queued = engine_.probes_queued(),
         .hosts_delayed = engine_.delays().counters().delayed,
         .hosts_flapped = engine_.damping().counters().flaps,
         .hosts_damped = engine_.damping().counters().held,
@@ -214,7 +216,9 @@ HealthView EngineView::health() const {
         .routes_returned = engine_.delays().counters().returned + engine_.shield().counters().saved,
         .plane_routes = engine_.plane().size(),
         .proxies = engine_.proxies().entries().size(),
-        .proxies_queued = engine_.proxies().entries().queued()};
+        .proxies_queued = engine_.proxies().entries().queued(),
+        .learn_to_installed = engine_.times().learn_to_installed(),
+        .port_down_to_withdrawn = engine_.times().port_down_to_withdrawn()};
     for (const auto& [what, why] : engine_.degraded()) {
         health.degraded.push_back(what + ": " + why);
     }

@@ -13,6 +13,7 @@
 #include "config/config.hpp"
 #include "core/eligibility.hpp"
 #include "core/facts.hpp"
+#include "core/histogram.hpp"
 #include "core/reconciler.hpp"
 #include "core/route.hpp"
 #include "net/time.hpp"
@@ -127,6 +128,8 @@ struct HealthView {
     std::uint64_t resyncs = 0;
     std::uint64_t refused = 0;  // Facts that a full table had no room for.
     std::uint64_t routes_queued = 0;
+    std::uint64_t routes_in_flight = 0;  // Sent to zebra, and not answered yet.
+    std::uint64_t probes_queued = 0;     // Hosts that wait to be asked.
     // What stood between verdicts and routes, since the start.
     std::uint64_t hosts_delayed = 0;    // New ones that had to wait.
     std::uint64_t hosts_flapped = 0;    // Withdrawals that count for damping.
@@ -137,6 +140,9 @@ struct HealthView {
     std::uint64_t plane_routes = 0;     // Hosts of other leaves.
     std::uint64_t proxies = 0;          // Wanted, or possibly in the kernel.
     std::uint64_t proxies_queued = 0;
+    // See core/route_times.hpp.
+    Histogram learn_to_installed{};
+    Histogram port_down_to_withdrawn{};
     bool operator==(const HealthView&) const = default;
 };
 

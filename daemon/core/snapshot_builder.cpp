@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/snapshot_builder.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace planed {
@@ -34,11 +35,23 @@ void SnapshotBuilder::read_hosts(const EngineView& view, std::size_t rows) {
 
 void SnapshotBuilder::count(const HostView& host) {
     ++snapshot_->hosts_total;
-    snapshot_->hosts_eligible += host.reason == Reason::Eligible ? 1U : 0U;
+    if (host.reason == Reason::Eligible) {
+        ++snapshot_->hosts_eligible;
+        note_proof(host);
+    }
     if (hosts_on_.empty() || hosts_on_.back().first != host.key.link) {
         hosts_on_.emplace_back(host.key.link, 0);
     }
     ++hosts_on_.back().second;
+}
+
+void SnapshotBuilder::note_proof(const HostView& host) {
+    if (host.state == Nud::Permanent || host.state == Nud::NoArp) {
+        return;  // Nobody asks it.
+    }
+    const TimePoint proof = host.last_seen.value_or(host.since);
+    auto& oldest = snapshot_->oldest_proof;
+    oldest = oldest ? std::min(*oldest, proof) : proof;
 }
 
 void SnapshotBuilder::read_routes(const EngineView& view, std::size_t rows) {
@@ -48,6 +61,7 @@ void SnapshotBuilder::read_routes(const EngineView& view, std::size_t rows) {
         if (!route) {
             continue;
         }
+        snapshot_->routes_withdrawing += route->state == SinkState::Withdrawing ? 1U : 0U;
         snapshot_->routes_desired += route->state == SinkState::Withdrawing ? 0U : 1U;
         snapshot_->routes_installed += route->state == SinkState::Held ? 1U : 0U;
         snapshot_->routes_rejected += route->state == SinkState::Rejected ? 1U : 0U;

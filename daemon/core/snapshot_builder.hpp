@@ -36,6 +36,10 @@ struct Snapshot {
     std::uint64_t routes_desired = 0;
     std::uint64_t routes_installed = 0;
     std::uint64_t routes_rejected = 0;
+    std::uint64_t routes_withdrawing = 0;  // Not desired any more.
+    // Of the eligible hosts that can be asked, the one that has been silent for longest: since
+    // when, or since when it is eligible, where no sign of it was ever seen.
+    std::optional<TimePoint> oldest_proof{};
     std::vector<InterfaceCount> interfaces{};
     std::vector<HostView> hosts{};    // Empty unless asked for.
     std::vector<RouteView> routes{};  // Empty unless asked for.
@@ -60,6 +64,7 @@ private:
     void read_proxies(const EngineView& view, std::size_t rows);
     void finish(const EngineView& view);
     void count(const HostView& host);
+    void note_proof(const HostView& host);
 
     SnapshotParts parts_;
     Stage stage_ = Stage::Hosts;
