@@ -22,6 +22,7 @@
 #include <grpcpp/server_posix.h>
 
 #include "api/desk.hpp"
+#include "api/metrics.hpp"
 #include "api/stream.hpp"
 #include "api/translate.hpp"
 #include "api/worker.hpp"
@@ -424,6 +425,24 @@ public:
     }
     [[nodiscard]] std::optional<TimePoint> wake_at() const { return desk_.wake_at(); }
 
+    void metrics(MetricsReady ready) {
+        hooks_.post([this, ready = std::move(ready)] {
+            const bool asked = desk_.ask({}, [this, ready](const auto& snapshot) {
+                worker_.post([ready,
+                              snapshot,
+                              words = node_words(),
+                              counters = counters(),
+                              now = hooks_.now()] {
+                    ready(to_open_metrics(*snapshot, words, counters, now));
+                });
+            });
+            if (!asked) {
+                worker_.post([ready] { ready(std::nullopt); });
+            }
+            hooks_.request_turn();
+        });
+    }
+
 private:
     // The two clocks are read a moment apart: the same time would be shown a little different each
     // time. From any thread.
@@ -518,6 +537,12 @@ private:
         });
     }
 
+    [[nodiscard]] NodeWords node_words() const {
+        return {.host_name = options_.host_name,
+                .version = options_.version,
+                .zebra_release = hooks_.zebra_release()};
+    }
+
     /// `fill` from a snapshot without rows.
     grpc::ServerUnaryReactor* from_totals(
         grpc::CallbackServerContext* context,
@@ -529,10 +554,7 @@ private:
         }
         hooks_.post([this, id = *id, fill_in = std::move(fill_in)] {
             const bool asked = desk_.ask({}, [this, id, fill_in](const auto& snapshot) {
-                const NodeWords words{.host_name = options_.host_name,
-                                      .version = options_.version,
-                                      .zebra_release = hooks_.zebra_release()};
-                answer(id, [snapshot, words, fill_in] {
+                answer(id, [snapshot, words = node_words(), fill_in] {
                     fill_in(*snapshot, words);
                     return grpc::Status::OK;
                 });
@@ -543,6 +565,15 @@ private:
             hooks_.request_turn();
         });
         return reactor;
+    }
+
+    /// In the loop.
+    [[nodiscard]] api::Counters counters() const {
+        auto counters = hooks_.counters();
+        counters.emplace_back("api_watchers", watchers_.size());
+        counters.emplace_back("api_tables", tables_.size());
+        std::sort(counters.begin(), counters.end());
+        return counters;
     }
 
     template <class Request, class Response>
@@ -705,11 +736,7 @@ private:
                                        const v1::CountersRequest* /*request*/,
                                        v1::CountersResponse* response) override {
         return in_loop(context, [this, response]() -> Finish {
-            auto counters = hooks_.counters();
-            counters.emplace_back("api_watchers", watchers_.size());
-            counters.emplace_back("api_tables", tables_.size());
-            std::sort(counters.begin(), counters.end());
-            return [response, counters = std::move(counters)] {
+            return [response, counters = counters()] {
                 for (const auto& [name, value] : counters) {
                     v1::Counter& counter = *response->add_counters();
                     counter.set_name(name);
@@ -718,6 +745,21 @@ private:
                 return grpc::Status::OK;
             };
         });
+    }
+
+    grpc::ServerUnaryReactor* Metrics(grpc::CallbackServerContext* context,
+                                      const v1::MetricsRequest* /*request*/,
+                                      v1::MetricsResponse* response) override {
+        grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+        if (const auto id = calls_.open(*reactor)) {
+            metrics([this, id = *id, response](std::optional<std::string> text) {
+                if (grpc::ServerUnaryReactor* waiting = calls_.take(id)) {
+                    response->set_text(text.value_or(""));
+                    waiting->Finish(text ? grpc::Status::OK : exhausted("readers"));
+                }
+            });
+        }
+        return reactor;
     }
 
     grpc::ServerWriteReactor<v1::WatchResponse>* Watch(grpc::CallbackServerContext* context,
@@ -947,6 +989,9 @@ bool Server::turn(const Changes& changes, TimePoint now) {
 }
 std::optional<TimePoint> Server::wake_at() const {
     return impl_->wake_at();
+}
+void Server::metrics(MetricsReady ready) {
+    impl_->metrics(std::move(ready));
 }
 void Server::stop() {
     impl_->stop();

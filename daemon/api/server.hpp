@@ -69,6 +69,9 @@ struct Hooks {
     std::function<void(const Note&)> log;
 };
 
+/// The text of all metrics; nullopt: too many readers wait already. In a thread of the server.
+using MetricsReady = std::function<void(std::optional<std::string>)>;
+
 struct ServerOptions {
     std::string host_name{};
     std::string version{};
@@ -88,6 +91,10 @@ public:
     void adopt(int connection, const Peer& peer);
     /// A TCP address ("10.0.0.5:50051"), for clients with a certificate of the authority.
     Result<void> listen(const std::string& address, const TlsFiles& files);
+
+    /// Renders all metrics once the loop has a snapshot of now; from any thread. Not called once
+    /// the server was stopped.
+    void metrics(MetricsReady ready);
 
     /// At the end of a turn. True: there is more to do, and now.
     bool turn(const Changes& changes, TimePoint now);

@@ -417,18 +417,21 @@ private:
         return config_;
     }
 
-    std::vector<std::pair<std::string, std::uint64_t>> counters() const {
+    std::vector<std::pair<std::string, std::uint64_t>> counters() {
         using std::chrono::duration_cast;
         using std::chrono::microseconds;
         const HealthView health = EngineView(engine_).health();
         const Engine::Learning& learning = engine_.learning();
+        const zapi::Session* session = zapi_.session();
         return {
+            {"claims_refused", learning.claims_refused},
             {"facts_refused", health.refused},
             {"frames_heard", learning.heard},
             {"frames_ignored", learning.ignored},
             {"hosts_damped", health.hosts_damped},
             {"hosts_delayed", health.hosts_delayed},
             {"hosts_flapped", health.hosts_flapped},
+            {"hosts_frozen", learning.frozen},
             {"hosts_kept_mute", learning.mute},
             {"hosts_over_limit", learning.over_limit},
             {"hosts_refreshed", learning.refreshed},
@@ -437,15 +440,22 @@ private:
             {"netlink_overruns", health.overruns},
             {"netlink_resyncs", health.resyncs},
             {"plane_routes", health.plane_routes},
+            {"probes", learning.asked},
+            {"probes_queued", health.probes_queued},
             {"proxies", health.proxies},
             {"proxies_queued", health.proxies_queued},
+            {"redis_rows", mirror_.rows()},
+            {"redis_rows_queued", mirror_.rows_queued()},
+            {"redis_unanswered", mirror_.unanswered()},
             {"routes_guarded", health.routes_guarded},
+            {"routes_in_flight", health.routes_in_flight},
             {"routes_kept", health.routes_kept},
             {"routes_queued", health.routes_queued},
             {"routes_returned", health.routes_returned},
             {"turn_longest_us",
              static_cast<std::uint64_t>(duration_cast<microseconds>(longest_turn_).count())},
             {"turns", turns_},
+            {"zapi_queued", session == nullptr ? 0 : session->backlog()},
         };
     }
 

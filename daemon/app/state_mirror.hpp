@@ -38,6 +38,11 @@ public:
     void turn(TimePoint now) { turn(mirror_ ? engine_.take_changes() : Changes{}, now); }
     [[nodiscard]] std::optional<TimePoint> wake_at();
 
+    // How much there is, and how much of it waits; zero without Redis.
+    [[nodiscard]] std::size_t rows() const { return mirror_ ? mirror_->rows() : 0; }
+    [[nodiscard]] std::size_t rows_queued() const { return mirror_ ? mirror_->queued() : 0; }
+    [[nodiscard]] std::size_t unanswered() const { return client_ ? client_->under_way() : 0; }
+
 private:
     void begin();
     void begin_mirror(const std::string& separator);

@@ -244,6 +244,16 @@ Outcome Client::forget(const std::string& address, Value& answer) {
     return outcome;
 }
 
+Outcome Client::metrics(Value& answer) {
+    v1::MetricsResponse response;
+    const Outcome outcome =
+        impl_->call([](Stub& stub, auto&&... all) { return stub.Metrics(all...); },
+                    v1::MetricsRequest(),
+                    response);
+    answer = to_value(response);
+    return outcome;
+}
+
 Outcome Client::reload(Value& answer) {
     v1::ReloadResponse response;
     const Outcome outcome =

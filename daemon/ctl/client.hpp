@@ -64,6 +64,7 @@ public:
     Outcome undrain(const DrainScope& scope, Value& answer);
     Outcome probe(const std::string& address, Value& answer);
     Outcome forget(const std::string& address, Value& answer);
+    Outcome metrics(Value& answer);
     Outcome reload(Value& answer);
     Outcome set_log_level(const std::string& level, Value& answer);
     Outcome show_config(Value& answer);

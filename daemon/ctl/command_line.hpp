@@ -30,6 +30,7 @@ enum class Action : std::uint8_t {
     Undrain,
     Probe,
     Forget,
+    Metrics,
     ConfigCheck,
     ConfigShow,
     ConfigDiff,

@@ -147,6 +147,7 @@ public:
             case Action::Undrain: return undrain();
             case Action::Probe: return probe();
             case Action::Forget: return forget();
+            case Action::Metrics: return metrics();
             case Action::ConfigCheck: return check(false);
             case Action::ConfigDiff: return check(true);
             case Action::ConfigShow: return show_config();
@@ -289,6 +290,12 @@ private:
         const Outcome outcome = client_.counters(rows);
         return print_rows(
             outcome, std::move(rows), {{"COUNTER", "name"}, {"VALUE", "value"}}, "counter");
+    }
+
+    int metrics() {
+        Value answer;
+        const Outcome outcome = client_.metrics(answer);
+        return print_object(outcome, answer, answer.at("text").text());
     }
 
     int watch() {

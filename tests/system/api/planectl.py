@@ -8,6 +8,7 @@ from typing import Any
 
 from lab.node import Node
 from lab.planed import binary
+from openmetrics import Metrics, parse
 
 SOCKET = "/run/planed/planed.sock"
 
@@ -30,6 +31,9 @@ class Ctl:
 
     def json(self, *words: str) -> Any:
         return json.loads(self.text(*words, "-o", "json"))
+
+    def metrics(self) -> Metrics:
+        return parse(self.text("metrics"))
 
     def fails(self, code: int, *words: str) -> str:
         """The one line that says why."""
