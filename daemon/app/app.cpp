@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/app.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -25,6 +26,7 @@
 #include "app/bridges.hpp"
 #include "app/service.hpp"
 #include "app/state_mirror.hpp"
+#include "config/checks.hpp"
 #include "config/diff.hpp"
 #include "config/not_acted_on.hpp"
 #include "config/print.hpp"
@@ -140,7 +142,8 @@ private:
         (void)std::signal(SIGPIPE, SIG_IGN);
         zapi_.start();
         mirror_.configure(config_->redis);
-        engine_.handle(ApiSeen{.trouble = api_.open(config_->api)}, io::now());
+        engine_.handle(ApiSeen{.trouble = api_.open(config_->api, config_->metrics)}, io::now());
+        warn_of_open_metrics();
         service_.start();
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
@@ -195,6 +198,11 @@ private:
         context_ = log_context(config_->node);
         engine_.handle(ConfigChanged{.config = config_}, io::now());
         mirror_.configure(config_->redis);
+        engine_.handle(ApiSeen{.trouble = api_.configure(config_->metrics)}, io::now());
+        if (std::find(changes.parts.begin(), changes.parts.end(), "metrics") !=
+            changes.parts.end()) {
+            warn_of_open_metrics();
+        }
         log({.level = Level::Info,
              .id = "config.reloaded",
              .text = fmt::format("changed={}", changes.keys.size())});
@@ -205,6 +213,16 @@ private:
     void set_config(std::shared_ptr<const Config> config) {
         const std::lock_guard lock(config_mutex_);
         config_ = std::move(config);
+    }
+
+    void warn_of_open_metrics() {
+        const std::string& address = config_->metrics.listen;
+        if (!address.empty() && !config::is_loopback(address)) {
+            log({.level = Level::Warn,
+                 .id = "metrics.exposed",
+                 .text = fmt::format("listen={} text=\"whoever reaches it may read the metrics\"",
+                                     address)});
+        }
     }
 
     void finish(const Finish& finish) {

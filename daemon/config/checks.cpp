@@ -60,6 +60,13 @@ bool is_bracketed_right(const HostPort& parts, const IpAddress& address) {
     return parts.bracketed == !address.is_v4();
 }
 
+// Of "10.0.0.5:80" or "[fd00::5]:80".
+std::optional<IpAddress> tcp_address(std::string_view text) {
+    const auto parts = split_host_port(text);
+    const auto address = parts ? IpAddress::parse(parts->host) : std::nullopt;
+    return address && is_bracketed_right(*parts, *address) ? address : std::nullopt;
+}
+
 bool is_host_name(std::string_view text) {
     constexpr std::size_t kHostNameMax = 253;  // RFC 1123 2.1, RFC 1035 2.3.4.
     const auto allowed = [](char c) {
@@ -215,12 +222,22 @@ Problem check_listen_address(std::string_view text) {
     if (text.starts_with(kUnix)) {
         return check_socket_path(text.substr(kUnix.size()));
     }
-    const auto parts = split_host_port(text);
-    const auto address = parts ? IpAddress::parse(parts->host) : std::nullopt;
-    if (!address || !is_bracketed_right(*parts, *address)) {
+    if (!tcp_address(text)) {
         return quoted_choices("must be unix:PATH, ADDRESS:PORT or [ADDRESS]:PORT", text);
     }
     return std::nullopt;
+}
+
+Problem check_tcp_address_or_empty(std::string_view text) {
+    if (!text.empty() && !tcp_address(text)) {
+        return quoted_choices("must be ADDRESS:PORT or [ADDRESS]:PORT", text);
+    }
+    return std::nullopt;
+}
+
+bool is_loopback(std::string_view listen_address) {
+    const auto address = tcp_address(listen_address);
+    return address && address->is_loopback();
 }
 
 Problem host_address_problem(const IpAddress& address) {

@@ -33,6 +33,10 @@ Problem check_interface_pattern(std::string_view text);  // A name or a glob.
 Problem check_frr_release(std::string_view text);        // auto, or one of kFrrReleases.
 Problem check_redis_endpoint(std::string_view text);     // auto, off, unix:PATH, tcp:HOST:PORT.
 Problem check_listen_address(std::string_view text);     // unix:PATH, ADDRESS:PORT, [ADDRESS]:PORT.
+Problem check_tcp_address_or_empty(std::string_view text);  // Of the same, but no unix:PATH.
+
+/// Only this machine can connect to it; false for what is no ADDRESS:PORT.
+bool is_loopback(std::string_view listen_address);
 
 /// The kernel's limit, linux/tcp.h. The text is not in what it says.
 Problem check_tcp_password(std::string_view text);

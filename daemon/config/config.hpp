@@ -124,6 +124,11 @@ struct ApiConfig {
     bool operator==(const ApiConfig&) const = default;
 };
 
+struct MetricsConfig {
+    std::string listen{};  // "127.0.0.1:9464"; empty: off.
+    bool operator==(const MetricsConfig&) const = default;
+};
+
 struct PluginConfig {
     std::string path{};
     std::map<std::string, std::string> options{};
@@ -170,6 +175,7 @@ struct Config {
     FrrConfig frr{};
     RedisConfig redis{};
     ApiConfig api{};
+    MetricsConfig metrics{};
     std::vector<PluginConfig> plugins{};
     EvpnConfig evpn{};
     bool operator==(const Config&) const = default;

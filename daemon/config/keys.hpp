@@ -247,6 +247,14 @@ struct Keys<ApiConfig> {
 };
 
 template <>
+struct Keys<MetricsConfig> {
+    template <class Visit>
+    static void each(Visit&& visit) {
+        visit("listen", &MetricsConfig::listen, Text{.check = check_tcp_address_or_empty});
+    }
+};
+
+template <>
 struct Keys<PluginConfig> {
     template <class Visit>
     static void each(Visit&& visit) {
@@ -307,6 +315,7 @@ struct Keys<Config> {
         visit("frr", &Config::frr, Part{});
         visit("redis", &Config::redis, Part{});
         visit("api", &Config::api, Part{});
+        visit("metrics", &Config::metrics, Part{});
         visit("plugins", &Config::plugins, PartList{.max = 32});
         visit("evpn", &Config::evpn, Part{});
     }

@@ -57,6 +57,7 @@ public:
         check_redis();
         check_api();
         check_evpn();
+        check_metrics();
     }
 
 private:
@@ -345,6 +346,15 @@ private:
             fault(path + ".hold_time",
                   fmt::format("must be 0s or at least 3s, not {} (RFC 4271 4.2)",
                               format_duration(peer.hold_time)));
+        }
+    }
+
+    void check_metrics() {
+        const std::string& listen = config_.metrics.listen;
+        if (!listen.empty() && !check_tcp_address_or_empty(listen) && !is_loopback(listen)) {
+            warn("metrics.listen",
+                 fmt::format("{} is no loopback address: whoever reaches it may read the metrics",
+                             quoted(listen)));
         }
     }
 

@@ -18,6 +18,7 @@ Config changed() {
     config.routes.damping.hold = 1s;
     config.frr.stale_time = 1min;
     config.api.tls.key = "/k";
+    config.metrics.listen = "127.0.0.1:9464";
     config.plugins.push_back({.path = "/p", .options = {}});
     return config;
 }
@@ -36,9 +37,11 @@ TEST(Diff, NamesWhatChangedInTheOrderOfTheFile) {
                             "routes.damping.hold",
                             "frr.stale_time",
                             "api.tls.key",
+                            "metrics.listen",
                             "plugins"));
-    EXPECT_THAT(changes.parts,
-                ElementsAre("state_dir", "interfaces", "routes", "frr", "api", "plugins"));
+    EXPECT_THAT(
+        changes.parts,
+        ElementsAre("state_dir", "interfaces", "routes", "frr", "api", "metrics", "plugins"));
     EXPECT_THAT(changes.needs_restart,
                 ElementsAre("state_dir", "frr.stale_time", "api.tls.key", "plugins"));
 }
@@ -70,8 +73,9 @@ TEST(LivePart, IsAllButWhatNeedsARestart) {
 
     const Config live = live_part(before, after);
 
-    EXPECT_THAT(diff(before, live).keys,
-                ElementsAre("interfaces", "routes.distance", "routes.damping.hold"));
+    EXPECT_THAT(
+        diff(before, live).keys,
+        ElementsAre("interfaces", "routes.distance", "routes.damping.hold", "metrics.listen"));
     EXPECT_EQ(diff(live, after).keys, diff(before, after).needs_restart);
 }
 

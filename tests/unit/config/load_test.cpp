@@ -18,6 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 std::vector<std::string> lines(const std::vector<Fault>& faults) {
     std::vector<std::string> result;
@@ -74,6 +75,7 @@ redis: {endpoint: "tcp:[::1]:6380", database_config: /etc/db.json, config_db: tr
 api:
   listen: ["unix:/tmp/a", "10.0.0.5:50051", "[fd00::5]:50051"]
   tls: {certificate: /c, key: /k, client_ca: /a}
+metrics: {listen: "[::1]:9464"}
 plugins: [{path: /lib/p.so, options: {mode: strict, level: 3}}]
 evpn:
   router_id: 10.66.0.1
@@ -129,6 +131,7 @@ evpn:
         .endpoint = "tcp:[::1]:6380", .database_config = "/etc/db.json", .config_db = true};
     want.api = {.listen = {"unix:/tmp/a", "10.0.0.5:50051", "[fd00::5]:50051"},
                 .tls = {.certificate = "/c", .key = "/k", .client_ca = "/a"}};
+    want.metrics = {.listen = "[::1]:9464"};
     want.plugins = {{.path = "/lib/p.so", .options = {{"mode", "strict"}, {"level", "3"}}}};
     want.evpn = {.router_id = IpAddress::v4(10, 66, 0, 1),
                  .local_as = 4200000001,
@@ -470,6 +473,13 @@ std::vector<Wrong> wrong_endpoints() {
         wrong.push_back(
             {fmt::format("api: {{listen: ['{}']}}", text), fmt::format("{}\"{}\"", listen, text)});
     }
+    for (const char* text : {"9464", "localhost:9464", "unix:/a", "::1:9464", "127.0.0.1:0"}) {
+        wrong.push_back(
+            {fmt::format("metrics: {{listen: '{}'}}", text),
+             fmt::format("1:19: metrics.listen: must be ADDRESS:PORT or [ADDRESS]:PORT, not "
+                         "\"{}\"",
+                         text)});
+    }
     wrong.push_back({"redis: {endpoint: 'unix:redis.sock'}",
                      "1:19: redis.endpoint: must be an absolute path, not \"redis.sock\""});
     wrong.push_back({"api: {listen: ['unix:a.sock']}",
@@ -645,6 +655,12 @@ TEST(LoadWarnings, NameWhatWorksButHardlyAsMeant) {
                 ElementsAre("f:2:15: api.listen: is empty: planectl cannot reach this planed"));
     EXPECT_THAT(warnings_of("api: {tls: {certificate: /c, key: /k}}"),
                 ElementsAre("f:2:12: api.tls: has no effect: no api.listen is a TCP address"));
+    EXPECT_THAT(warnings_of("metrics: {listen: '127.0.0.1:9464'}"), IsEmpty());
+    EXPECT_THAT(warnings_of("metrics: {listen: '[::1]:9464'}"), IsEmpty());
+    EXPECT_THAT(warnings_of("metrics: {listen: '10.0.0.5:9464'}"),
+                ElementsAre("f:2:19: metrics.listen: \"10.0.0.5:9464\" is no loopback address: "
+                            "whoever reaches it may read the metrics"));
+    EXPECT_THAT(warnings_of("metrics: {listen: '[::]:9464'}"), SizeIs(1));
 }
 
 TEST(LoadWarnings, NameExclusionsThatExcludeNothingOrAll) {

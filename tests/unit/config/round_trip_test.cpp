@@ -226,6 +226,8 @@ api:
     certificate: ""
     key: ""
     client_ca: ""
+metrics:
+  listen: ""
 plugins: []
 evpn:
   router_id: ""
