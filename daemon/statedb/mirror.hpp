@@ -52,7 +52,8 @@ using MirrorOp = std::variant<PutRow, DropRow, ReadBack, ReadRow>;
 
 enum class Answer : std::uint8_t {
     Done,
-    Created,    // Done, and the row, or a field of it, was not there before. Not said of a replacement.
+    Created,    // Done, and the row, or a field of it, was not there before. Not said of a
+                // replacement.
     Refused,    // By the database as such: full, read-only, no right.
     WrongType,  // The key holds something that is no row.
 };

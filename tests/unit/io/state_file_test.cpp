@@ -46,10 +46,10 @@ StateContents state_with_gpu1() {
 TEST(State, IsReadAsItWasPrinted) {
     StateContents state = state_with_gpu1();
     state.shut = {"swp2", "swp3"};
-    state.drains = {DrainScope{},
-                    DrainScope{.kind = DrainScope::Kind::Port, .port = "swp2"},
-                    DrainScope{.kind = DrainScope::Kind::Host,
-                               .address = *IpAddress::parse("fd00::5")}};
+    state.drains = {
+        DrainScope{},
+        DrainScope{.kind = DrainScope::Kind::Port, .port = "swp2"},
+        DrainScope{.kind = DrainScope::Kind::Host, .address = *IpAddress::parse("fd00::5")}};
 
     const auto read = parse_state(print_state(state));
 
