@@ -15,9 +15,9 @@ MAN = Path(__file__).resolve().parents[3] / "config" / "man"
 def test_page_is_well_formed(page: str) -> None:
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "style", page], cwd=MAN, check=False, capture_output=True, text=True)
 
-    # What the page refers to need not be installed here.
-    found = [line for line in done.stdout.splitlines() if "outdated mandoc.db" not in line]
-    assert found == [] and done.stderr == ""
+    # What the page refers to need not be installed here, and then mandoc guesses that its list is old.
+    said = (done.stdout + done.stderr).splitlines()
+    assert [line for line in said if "outdated mandoc.db" not in line] == []
 
 
 def test_every_page_is_there() -> None:
