@@ -112,7 +112,9 @@ public:
           ask_(std::move(ask)),
           ended_(std::move(ended)) {
         parser_.header_limit(static_cast<std::uint32_t>(MetricsListener::kHeaderMax));
-        parser_.body_limit(boost::none);  // None is read.
+        parser_.body_limit(boost::none);
+        parser_.skip(
+            true);  // A body is no part of the request: it is discarded as what comes behind.
     }
 
     void start() {

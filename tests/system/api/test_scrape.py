@@ -167,7 +167,8 @@ def test_metrics_listen_is_moved_and_ended_by_a_reload(scraped: Farm, ctl: Ctl) 
     assert _answers(scraped)
 
     scraped.planed.write_config(_config(f"[::1]:{PORT}"))
-    assert ctl.json("config", "reload") == {"changed": ["metrics.listen"], "needs_restart": []}
+    reloaded = ctl.json("config", "reload")
+    assert "metrics.listen" in reloaded["changed"] and reloaded["needs_restart"] == []
     with _connect(scraped, "::1") as client:
         client.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1.1 200 ")
