@@ -102,7 +102,8 @@ TEST(Dashboard, HasWhatGrafanaNeeds) {
 TEST(Dashboard, AsksOfTheChosenLeavesOnly) {
     static const std::regex kUnchosen(
         "planed_[a-z0-9_]+(?!\\{instance=~\"\\$instance\")(?![a-z0-9_])");
-    for (const json& panel : dashboard().at("panels")) {
+    const json board = dashboard();
+    for (const json& panel : board.at("panels")) {
         for (const json& target : panel.value("targets", json::array())) {
             const auto expression = target.at("expr").get<std::string>();
             EXPECT_FALSE(std::regex_search(expression, kUnchosen)) << expression;
