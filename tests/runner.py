@@ -114,7 +114,7 @@ def run_ctest(preset: str, words: list[str], tally: Tally) -> None:
         pattern = "^(" + "|".join(names) + ")$"
         code = call(
             ["ctest", "--test-dir", f"build/{preset}", "-R", pattern, "-j", jobs(), "--output-on-failure"]
-            + ["--output-junit", str(report), "--timeout", "600"]
+            + ["--output-junit", str(report), "--timeout", "1200"]
         )
         tally.add_junit(preset, report, code)
 
