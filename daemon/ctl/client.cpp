@@ -62,6 +62,15 @@ public:
         return outcome_of(method(*stub_, &context, request, &response));
     }
 
+    /// The same; the answer as a value.
+    template <class Response, class Method, class Request>
+    Outcome ask(Method method, const Request& request, Value& answer) {
+        Response response;
+        const Outcome outcome = call(method, request, response);
+        answer = to_value(response);
+        return outcome;
+    }
+
     /// A call that answers in batches, each with one list of rows.
     template <class Response, class Method, class Request>
     Outcome table(Method method, const Request& request, Array& rows) {
@@ -140,13 +149,8 @@ Client::Client(const ClientOptions& options) {
 Client::~Client() = default;
 
 Outcome Client::status(Value& answer) {
-    v1::StatusResponse response;
-    const Outcome outcome =
-        impl_->call([](Stub& stub, auto&&... all) { return stub.Status(all...); },
-                    v1::StatusRequest(),
-                    response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::StatusResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Status(all...); }, v1::StatusRequest(), answer);
 }
 
 Outcome Client::interfaces(Array& rows) {
@@ -185,11 +189,8 @@ Outcome Client::proxies(const std::string& interface, Array& rows) {
 Outcome Client::explain(const std::string& address, Value& answer) {
     v1::ExplainRequest request;
     request.set_address(address);
-    v1::ExplainResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.Explain(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::ExplainResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Explain(all...); }, request, answer);
 }
 
 Outcome Client::counters(Array& rows) {
@@ -206,93 +207,64 @@ Outcome Client::drain(const DrainScope& scope, Value& answer) {
     v1::DrainRequest request;
     request.set_port(scope.port);
     request.set_address(scope.address);
-    v1::DrainResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.Drain(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::DrainResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Drain(all...); }, request, answer);
 }
 
 Outcome Client::undrain(const DrainScope& scope, Value& answer) {
     v1::UndrainRequest request;
     request.set_port(scope.port);
     request.set_address(scope.address);
-    v1::UndrainResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.Undrain(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::UndrainResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Undrain(all...); }, request, answer);
 }
 
 Outcome Client::probe(const std::string& address, Value& answer) {
     v1::ProbeRequest request;
     request.set_address(address);
-    v1::ProbeResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.Probe(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::ProbeResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Probe(all...); }, request, answer);
 }
 
 Outcome Client::forget(const std::string& address, Value& answer) {
     v1::ForgetRequest request;
     request.set_address(address);
-    v1::ForgetResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.Forget(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::ForgetResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Forget(all...); }, request, answer);
 }
 
 Outcome Client::metrics(Value& answer) {
-    v1::MetricsResponse response;
-    const Outcome outcome =
-        impl_->call([](Stub& stub, auto&&... all) { return stub.Metrics(all...); },
-                    v1::MetricsRequest(),
-                    response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::MetricsResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Metrics(all...); },
+        v1::MetricsRequest(),
+        answer);
 }
 
 Outcome Client::reload(Value& answer) {
-    v1::ReloadResponse response;
-    const Outcome outcome =
-        impl_->call([](Stub& stub, auto&&... all) { return stub.Reload(all...); },
-                    v1::ReloadRequest(),
-                    response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::ReloadResponse>(
+        [](Stub& stub, auto&&... all) { return stub.Reload(all...); }, v1::ReloadRequest(), answer);
 }
 
 Outcome Client::set_log_level(const std::string& level, Value& answer) {
     v1::SetLogLevelRequest request;
     request.set_level(level);
-    v1::SetLogLevelResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.SetLogLevel(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::SetLogLevelResponse>(
+        [](Stub& stub, auto&&... all) { return stub.SetLogLevel(all...); }, request, answer);
 }
 
 Outcome Client::show_config(Value& answer) {
-    v1::ShowConfigResponse response;
-    const Outcome outcome =
-        impl_->call([](Stub& stub, auto&&... all) { return stub.ShowConfig(all...); },
-                    v1::ShowConfigRequest(),
-                    response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::ShowConfigResponse>(
+        [](Stub& stub, auto&&... all) { return stub.ShowConfig(all...); },
+        v1::ShowConfigRequest(),
+        answer);
 }
 
 Outcome Client::check_config(const std::string& yaml, const std::string& file, Value& answer) {
     v1::CheckConfigRequest request;
     request.set_yaml(yaml);
     request.set_file_name(file);
-    v1::CheckConfigResponse response;
-    const Outcome outcome = impl_->call(
-        [](Stub& stub, auto&&... all) { return stub.CheckConfig(all...); }, request, response);
-    answer = to_value(response);
-    return outcome;
+    return impl_->ask<v1::CheckConfigResponse>(
+        [](Stub& stub, auto&&... all) { return stub.CheckConfig(all...); }, request, answer);
 }
 
 Outcome Client::watch(const std::vector<std::string>& kinds,
