@@ -62,22 +62,9 @@ std::vector<DrainScope> Drains::to_end_when_ready() const {
 }
 
 bool Drains::covers(const IpAddress& address, std::string_view port) const {
-    for (const auto& [scope, ends] : scopes_) {
-        switch (scope.kind) {
-            case DrainScope::Kind::Leaf: return true;
-            case DrainScope::Kind::Port:
-                if (!port.empty() && scope.port == port) {
-                    return true;
-                }
-                break;
-            case DrainScope::Kind::Host:
-                if (scope.address == address) {
-                    return true;
-                }
-                break;
-        }
-    }
-    return false;
+    using enum DrainScope::Kind;
+    return contains({}) || contains({.kind = Host, .address = address}) ||
+           (!port.empty() && contains({.kind = Port, .port = std::string(port)}));
 }
 
 std::vector<DrainScope> Drains::all() const {

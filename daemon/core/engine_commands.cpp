@@ -35,13 +35,18 @@ bool Engine::is_port_of_ours(std::string_view name) const {
 // Those that are announced, or would be.
 std::vector<NeighborKey> Engine::hosts_in(const DrainScope& scope) const {
     std::vector<NeighborKey> hosts;
+    if (scope.kind == DrainScope::Kind::Host) {
+        neighbors_.for_each_place(scope.address, [&](const NeighborRecord& record) {
+            if (served_.find(record.key.link) != nullptr && is_kept_alive(record)) {
+                hosts.push_back(record.key);
+            }
+        });
+        return hosts;
+    }
     for (const auto& [link, served] : served_.all()) {
         for (const NeighborKey& key : neighbors_.on_link(link)) {
-            const bool here =
-                scope.kind == DrainScope::Kind::Leaf ||
-                (scope.kind == DrainScope::Kind::Host && key.address == scope.address) ||
-                (scope.kind == DrainScope::Kind::Port &&
-                 links_.name_of(port_of(key).port) == scope.port);
+            const bool here = scope.kind == DrainScope::Kind::Leaf ||
+                              links_.name_of(port_of(key).port) == scope.port;
             if (here && is_kept_alive(*neighbors_.find(key))) {
                 hosts.push_back(key);
             }

@@ -128,12 +128,12 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
     const IpAddress& address = key.prefix.address();
     const NeighborKey place{.link = link, .address = address};
     const NeighborRecord* record = neighbors_.find(place);
-    if (is_drained(address, port_of(place))) {
+    const PortFacts port = port_of(place);
+    if (is_drained(address, port)) {
         return Loss::Administrative;
     }
-    const Reason reason = record == nullptr
-                              ? judge_unseen(address, *served)
-                              : judge_neighbor(place, *record, served, port_of(place));
+    const Reason reason = record == nullptr ? judge_unseen(address, *served)
+                                            : judge_neighbor(place, *record, served, port);
     switch (reason) {
         case Reason::InterfaceDown:
         case Reason::PortDown:

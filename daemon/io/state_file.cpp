@@ -41,13 +41,14 @@ std::optional<Number> parse_number(std::string_view word) {
     return whole ? std::optional(number) : std::nullopt;
 }
 
-bool parse_line(std::string_view line, StateContents& state) {
+bool parse_line(std::string_view line,
+                const std::vector<std::string_view>& words,
+                StateContents& state) {
     constexpr std::string_view kDrain = "drain ";
     if (line.starts_with(kDrain)) {
         const auto scope = parse_drain_scope(line.substr(kDrain.size()));
         return scope && state.drains.insert(*scope).second;
     }
-    const auto words = words_of(line);
     if (words.size() == 2 && words[0] == "shut") {
         state.shut.emplace(words[1]);
         return true;
@@ -141,7 +142,7 @@ Result<StateContents> parse_state(std::string_view text) {
                 return fail(Errc::Malformed,
                             fmt::format("line {}: not {} rows", number_of_line, rows));
             }
-        } else if (parse_line(line, state)) {
+        } else if (parse_line(line, words, state)) {
             ++rows;
         } else {
             return fail(Errc::Malformed, fmt::format("line {}: not understood", number_of_line));
