@@ -10,6 +10,7 @@
 
 #include "config/load.hpp"
 #include "config/not_acted_on.hpp"
+#include "unit/config/lines.hpp"
 
 namespace planed::config {
 namespace {
@@ -19,18 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-std::vector<std::string> lines(const std::vector<Fault>& faults) {
-    std::vector<std::string> result;
-    for (const Fault& fault : faults) {
-        result.push_back(to_string(fault));
-    }
-    return result;
-}
-
-std::vector<std::string> faults_of(std::string_view text) {
-    return lines(load_text(text, "f").faults);
-}
 
 /// One peer, in line 1, from column 51 on; `more` begins in column 86.
 std::vector<std::string> faults_of_peer(std::string_view more) {

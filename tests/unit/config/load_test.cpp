@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "config/print.hpp"
+#include "unit/config/lines.hpp"
 
 namespace planed::config {
 namespace {
@@ -19,18 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-std::vector<std::string> lines(const std::vector<Fault>& faults) {
-    std::vector<std::string> result;
-    for (const Fault& fault : faults) {
-        result.push_back(to_string(fault));
-    }
-    return result;
-}
-
-std::vector<std::string> faults_of(std::string_view text) {
-    return lines(load_text(text, "f").faults);
-}
 
 // One server-facing interface, so that no warning about none distracts.
 const std::string kInterface = "interfaces: [{name: swp1}]\n";

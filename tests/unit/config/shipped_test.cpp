@@ -13,6 +13,7 @@
 #include "config/keys.hpp"
 #include "config/load.hpp"
 #include "config/print.hpp"
+#include "unit/config/lines.hpp"
 
 namespace planed::config {
 namespace {
@@ -20,14 +21,6 @@ namespace {
 using testing::IsEmpty;
 
 const std::filesystem::path kShipped = std::filesystem::path(PLANED_SOURCE_DIR) / "config";
-
-std::vector<std::string> lines(const std::vector<Fault>& faults) {
-    std::vector<std::string> result;
-    for (const Fault& fault : faults) {
-        result.push_back(to_string(fault));
-    }
-    return result;
-}
 
 template <class T, class Field>
 Field field_type(Field T::*);
