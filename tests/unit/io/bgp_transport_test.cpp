@@ -13,6 +13,7 @@
 
 #include "bgp/update.hpp"
 #include "unit/io/bgp_fake_peer.hpp"
+#include "unit/io/run_until.hpp"
 
 namespace planed::io {
 namespace {
@@ -53,16 +54,7 @@ class BgpTransportTest : public testing::Test {
 protected:
     BgpTransportTest() { skipped() = {}; }
 
-    bool run_until(const std::function<bool()>& claim) {
-        const TimePoint end = now() + 5s;
-        loop.restart();
-        while (!claim()) {
-            if (now() >= end || loop.run_one_until(end) == 0) {
-                return claim();
-            }
-        }
-        return true;
-    }
+    bool run_until(const std::function<bool()>& claim) { return io::run_until(loop, claim); }
     /// As long as something is ready.
     void run_ready() {
         loop.restart();

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "io/unix_diag.hpp"
+#include "unit/io/run_until.hpp"
 #include "unit/io/zapi_fake_zebra.hpp"
 #include "unit/io/zapi_temp_folder.hpp"
 
@@ -24,17 +25,7 @@ using zapi::WireFamily;
 
 class ZapiClientTest : public testing::Test {
 protected:
-    /// Runs the loop until the claim holds; false if it does not within five seconds.
-    bool run_until(const std::function<bool()>& claim) {
-        const TimePoint end = now() + 5s;
-        loop.restart();
-        while (!claim()) {
-            if (now() >= end || loop.run_one_until(end) == 0) {
-                return claim();
-            }
-        }
-        return true;
-    }
+    bool run_until(const std::function<bool()>& claim) { return io::run_until(loop, claim); }
 
     void run_for(Duration time) {
         loop.restart();
