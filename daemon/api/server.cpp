@@ -21,10 +21,13 @@
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server_posix.h>
 
+#include "api/calls.hpp"
 #include "api/desk.hpp"
 #include "api/metrics.hpp"
 #include "api/stream.hpp"
+#include "api/table_stream.hpp"
 #include "api/translate.hpp"
+#include "api/translate_evpn.hpp"
 #include "api/worker.hpp"
 #include "planed/v1/planed.grpc.pb.h"
 #include "telemetry/log_line.hpp"
@@ -38,20 +41,7 @@ constexpr std::size_t kMemory = std::size_t{64} << 20U;  // gRPC's own buffers.
 constexpr std::size_t kWatchersMax = 256;
 // Each may hold on to a snapshot of its own: some 20 MB with 64,000 hosts.
 constexpr std::size_t kTablesMax = 16;
-constexpr std::size_t kCallsMax = 256;
-constexpr int kRowsPerMessage = 256;
-constexpr int kTableSecondsMax = 60;          // Then whoever does not read makes room for others.
 constexpr unsigned kCertificateSeconds = 10;  // Between two looks at the files.
-
-const grpc::Status& stopping() {
-    static const grpc::Status kStopping(grpc::StatusCode::UNAVAILABLE, "planed is stopping");
-    return kStopping;
-}
-
-grpc::Status exhausted(std::string_view what) {
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED,
-            fmt::format("too many {} at once, try again in a moment", what)};
-}
 
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
@@ -67,93 +57,6 @@ void add_all(const std::vector<std::string>& from,
         *to.Add() = text;
     }
 }
-
-/// Unary calls that wait for the loop. Whoever takes one out of here finishes it, so it is finished
-/// once, even if the loop ends before it has answered.
-class Calls {
-public:
-    /// Nullopt: the call was finished already.
-    std::optional<std::uint64_t> open(grpc::ServerUnaryReactor& reactor) {
-        std::unique_lock lock(mutex_);
-        if (!stopped_ && open_.size() < kCallsMax) {
-            open_.emplace(++last_, &reactor);
-            return last_;
-        }
-        const grpc::Status status = stopped_ ? stopping() : exhausted("calls");
-        lock.unlock();
-        reactor.Finish(status);
-        return std::nullopt;
-    }
-    /// The reactor, if nobody has finished it; the caller does so now.
-    grpc::ServerUnaryReactor* take(std::uint64_t id) {
-        const std::lock_guard lock(mutex_);
-        const auto node = open_.extract(id);
-        return node.empty() ? nullptr : node.mapped();
-    }
-    void stop() {
-        std::map<std::uint64_t, grpc::ServerUnaryReactor*> left;
-        {
-            const std::lock_guard lock(mutex_);
-            stopped_ = true;
-            left.swap(open_);
-        }
-        for (const auto& [id, reactor] : left) {
-            reactor->Finish(stopping());
-        }
-    }
-
-private:
-    std::mutex mutex_;
-    std::map<std::uint64_t, grpc::ServerUnaryReactor*> open_;
-    std::uint64_t last_ = 0;
-    bool stopped_ = false;
-};
-
-/// The streams that there are; they own themselves, here they are found.
-class Streams {
-public:
-    explicit Streams(std::size_t max) : max_(max) {}
-
-    [[nodiscard]] grpc::Status add(const std::shared_ptr<AnyStream>& stream) {
-        const std::lock_guard lock(mutex_);
-        if (stopped_) {
-            return stopping();
-        }
-        if (streams_.size() >= max_) {
-            return exhausted("streams");
-        }
-        streams_.insert(stream);
-        return grpc::Status::OK;
-    }
-    /// The last reference may be the caller's.
-    void remove(const std::shared_ptr<AnyStream>& stream) {
-        const std::lock_guard lock(mutex_);
-        streams_.erase(stream);
-    }
-    [[nodiscard]] std::size_t size() const {
-        const std::lock_guard lock(mutex_);
-        return streams_.size();
-    }
-    [[nodiscard]] std::vector<std::shared_ptr<AnyStream>> all() const {
-        const std::lock_guard lock(mutex_);
-        return {streams_.begin(), streams_.end()};
-    }
-    void stop() {
-        {
-            const std::lock_guard lock(mutex_);
-            stopped_ = true;
-        }
-        for (const auto& stream : all()) {
-            stream->end(stopping());
-        }
-    }
-
-private:
-    std::size_t max_;
-    mutable std::mutex mutex_;
-    std::set<std::shared_ptr<AnyStream>> streams_;
-    bool stopped_ = false;
-};
 
 /// NOT_FOUND for an interface or a VRF that is not served; empty names are always there.
 grpc::Status find_named(const Snapshot& snapshot,
@@ -173,75 +76,6 @@ grpc::Status find_named(const Snapshot& snapshot,
                         has_interface ? "in VRF" : "is called",
                         has_interface ? vrf : interface)};
 }
-
-enum class Row : std::uint8_t { Added, Skipped, End };
-
-/// A table out of a snapshot, row by row into messages.
-template <class Request, class Response>
-class TableStream final : public Stream<Response> {
-public:
-    /// Appends row `index` of the snapshot, if the request asks for it.
-    using AddRow =
-        std::function<Row(Response&, const Request&, const Snapshot&, std::size_t index)>;
-
-    /// Is there what the request asks for?
-    using Check = std::function<grpc::Status(const Request&, const Snapshot&)>;
-
-    TableStream(grpc::CallbackServerContext& context,
-                const Request& request,
-                Check check,
-                AddRow add)
-        : Stream<Response>(context),
-          request_(request),
-          check_(std::move(check)),
-          add_(std::move(add)) {}
-
-    /// pump() after this.
-    void set(std::shared_ptr<const Snapshot> snapshot) {
-        const std::lock_guard lock(mutex_);
-        snapshot_ = std::move(snapshot);
-    }
-    bool is_too_old() override { return ++seconds_ > kTableSecondsMax; }
-
-protected:
-    using Next = typename Stream<Response>::Next;
-
-    Next next(Response& response) override {
-        const auto snapshot = held();
-        if (!snapshot) {
-            return Next::Wait;
-        }
-        if (index_ == 0 && check_) {
-            if (const grpc::Status status = check_(request_, *snapshot); !status.ok()) {
-                return this->fail_with(status);
-            }
-        }
-        int rows = 0;
-        while (rows < kRowsPerMessage) {
-            const Row row = add_(response, request_, *snapshot, index_);
-            if (row == Row::End) {
-                return rows > 0 ? Next::Message : Next::End;
-            }
-            rows += row == Row::Added ? 1 : 0;
-            ++index_;
-        }
-        return Next::Message;
-    }
-
-private:
-    std::shared_ptr<const Snapshot> held() {
-        const std::lock_guard lock(mutex_);
-        return snapshot_;
-    }
-
-    const Request request_;
-    Check check_;
-    AddRow add_;
-    std::mutex mutex_;
-    std::shared_ptr<const Snapshot> snapshot_;
-    std::size_t index_ = 0;
-    std::atomic<int> seconds_ = 0;
-};
 
 struct Kinds {
     bool hosts = false;
@@ -576,17 +410,27 @@ private:
         return counters;
     }
 
-    template <class Request, class Response>
-    grpc::ServerWriteReactor<Response>* table(grpc::CallbackServerContext* context,
-                                              const Request& request,
-                                              SnapshotParts parts,
-                                              typename TableStream<Request, Response>::Check check,
-                                              typename TableStream<Request, Response>::AddRow add) {
-        auto stream = std::make_shared<TableStream<Request, Response>>(
-            *context, request, std::move(check), std::move(add));
+    /// Nullptr: the stream has been ended already.
+    template <class Table>
+    std::shared_ptr<Table> begin(const std::shared_ptr<Table>& stream) {
         stream->live(stream, [this](const auto& self) { tables_.remove(self); });
         if (const grpc::Status status = tables_.add(stream); !status.ok()) {
             stream->end(status);
+            return nullptr;
+        }
+        return stream;
+    }
+
+    template <class Request, class Response>
+    grpc::ServerWriteReactor<Response>* table(
+        grpc::CallbackServerContext* context,
+        const Request& request,
+        SnapshotParts parts,
+        typename TableStream<Request, Response, Snapshot>::Check check,
+        typename TableStream<Request, Response, Snapshot>::AddRow add) {
+        auto stream = std::make_shared<TableStream<Request, Response, Snapshot>>(
+            *context, request, std::move(check), std::move(add));
+        if (!begin(stream)) {
             return stream.get();
         }
         hooks_.post([this, stream, parts] {
@@ -714,6 +558,63 @@ private:
                 fill(*response.add_proxies(), snapshot.proxies[index]);
                 return Row::Added;
             });
+    }
+
+    grpc::ServerUnaryReactor* Peers(grpc::CallbackServerContext* context,
+                                    const v1::PeersRequest* /*request*/,
+                                    v1::PeersResponse* response) override {
+        return in_loop(context, [this, response]() -> Finish {
+            return [this, response, peers = hooks_.evpn_peers()] {
+                for (const bgp::PeerView& peer : peers) {
+                    fill(*response->add_peers(), peer, wall());
+                }
+                return grpc::Status::OK;
+            };
+        });
+    }
+
+    using EvpnTable =
+        TableStream<v1::EvpnRoutesRequest, v1::EvpnRoutesResponse, std::vector<bgp::RouteRow>>;
+
+    grpc::ServerWriteReactor<v1::EvpnRoutesResponse>* EvpnRoutes(
+        grpc::CallbackServerContext* context, const v1::EvpnRoutesRequest* request) override {
+        using Rows = std::vector<bgp::RouteRow>;
+        auto stream =
+            std::make_shared<EvpnTable>(*context,
+                                        *request,
+                                        EvpnTable::Check{},
+                                        [this](v1::EvpnRoutesResponse& response,
+                                               const v1::EvpnRoutesRequest& wanted,
+                                               const Rows& rows,
+                                               std::size_t index) {
+                                            if (index >= rows.size()) {
+                                                return Row::End;
+                                            }
+                                            if (!matches(wanted, rows[index])) {
+                                                return Row::Skipped;
+                                            }
+                                            fill(*response.add_routes(), rows[index], wall());
+                                            return Row::Added;
+                                        });
+        if (begin(stream)) {
+            hooks_.post([this, stream] { read_evpn_routes(stream, std::make_shared<Reading>()); });
+        }
+        return stream.get();
+    }
+
+    struct Reading {
+        bgp::RouteCursor cursor{};
+        std::vector<bgp::RouteRow> rows{};
+    };
+    /// In the loop, a slice at a time; others have their turn in between.
+    void read_evpn_routes(const std::shared_ptr<EvpnTable>& stream,
+                          const std::shared_ptr<Reading>& reading) {
+        if (hooks_.evpn_routes(reading->cursor, Desk::kRowsPerTurn, reading->rows)) {
+            hooks_.post([this, stream, reading] { read_evpn_routes(stream, reading); });
+            return;
+        }
+        stream->set(std::make_shared<const std::vector<bgp::RouteRow>>(std::move(reading->rows)));
+        worker_.post([stream] { stream->pump(); });
     }
 
     grpc::ServerUnaryReactor* Explain(grpc::CallbackServerContext* context,

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bgp/view.hpp"
 #include "core/input.hpp"
 #include "core/snapshot.hpp"
 #include "net/result.hpp"
@@ -66,6 +67,10 @@ struct Hooks {
     std::function<std::string()> show_config;
     std::function<std::string()> zebra_release;
     std::function<std::vector<std::pair<std::string, std::uint64_t>>()> counters;
+    std::function<std::vector<bgp::PeerView>()> evpn_peers;
+    /// Appends up to `max` routes behind the cursor and moves it; true: there are more.
+    std::function<bool(bgp::RouteCursor& cursor, std::size_t max, std::vector<bgp::RouteRow>& rows)>
+        evpn_routes;
     std::function<void(const Note&)> log;
 };
 

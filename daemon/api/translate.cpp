@@ -6,15 +6,6 @@
 namespace planed::api {
 namespace {
 
-void set_time(google::protobuf::Timestamp& message, TimePoint at, WallOffset wall) {
-    using std::chrono::duration_cast;
-    using std::chrono::microseconds;
-    constexpr std::int64_t kPerSecond = 1'000'000;
-    const std::int64_t total = (duration_cast<microseconds>(at.time_since_epoch()) + wall).count();
-    message.set_seconds(total / kPerSecond);
-    message.set_nanos(static_cast<std::int32_t>(total % kPerSecond) * 1000);
-}
-
 bool fits(const std::string& wanted, const std::string& actual) {
     return wanted.empty() || wanted == actual;
 }
@@ -59,6 +50,15 @@ struct FillObject {
 };
 
 }  // namespace
+
+void set_time(google::protobuf::Timestamp& message, TimePoint at, WallOffset wall) {
+    using std::chrono::duration_cast;
+    using std::chrono::microseconds;
+    constexpr std::int64_t kPerSecond = 1'000'000;
+    const std::int64_t total = (duration_cast<microseconds>(at.time_since_epoch()) + wall).count();
+    message.set_seconds(total / kPerSecond);
+    message.set_nanos(static_cast<std::int32_t>(total % kPerSecond) * 1000);
+}
 
 void fill(v1::StatusResponse& message,
           const Snapshot& snapshot,

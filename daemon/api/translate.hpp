@@ -15,6 +15,8 @@ namespace planed::api {
 /// The wall clock where the monotonic one is zero: microseconds since 1970, UTC.
 using WallOffset = std::chrono::microseconds;
 
+void set_time(google::protobuf::Timestamp& message, TimePoint at, WallOffset wall);
+
 /// What the engine does not know of the node.
 struct NodeWords {
     std::string host_name{};

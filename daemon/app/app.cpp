@@ -24,6 +24,7 @@
 
 #include "app/api_door.hpp"
 #include "app/bridges.hpp"
+#include "app/evpn_speaker.hpp"
 #include "app/service.hpp"
 #include "app/state_mirror.hpp"
 #include "config/checks.hpp"
@@ -82,6 +83,7 @@ public:
           snooper_(loop_, [this] { turn(); }),
           engine_(config_),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
+          evpn_(loop_, [this](const Note& note) { log(note); }),
           mirror_(loop_, engine_, mirror_options()),
           api_({.host_name = host_name(), .version = options_.version}, api_hooks()),
           service_(loop_, engine_),
@@ -144,6 +146,7 @@ private:
         mirror_.configure(config_->redis);
         engine_.handle(ApiSeen{.trouble = api_.open(config_->api, config_->metrics)}, io::now());
         warn_of_open_metrics();
+        evpn_.configure(config_->evpn);
         service_.start();
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
@@ -203,6 +206,7 @@ private:
             changes.parts.end()) {
             warn_of_open_metrics();
         }
+        evpn_.configure(config_->evpn);
         log({.level = Level::Info,
              .id = "config.reloaded",
              .text = fmt::format("changed={}", changes.keys.size())});
@@ -227,11 +231,15 @@ private:
 
     void finish(const Finish& finish) {
         exit_code_ = 0;
-        zapi_.close(finish.withdraw, [this] {
-            timer_.cancel();
-            signals_.cancel();
-            loop_.stop();
-        });
+        const auto one_less = [this] {
+            if (--open_ == 0) {
+                timer_.cancel();
+                signals_.cancel();
+                loop_.stop();
+            }
+        };
+        zapi_.close(finish.withdraw, one_less);
+        evpn_.close(one_less);
     }
 
     // The turn ------------------------------------------------------------------------------------
@@ -400,6 +408,12 @@ private:
                     return family ? std::string(zapi::releases_of(*family)) : std::string();
                 },
             .counters = [this] { return counters(); },
+            .evpn_peers = [this] { return evpn_.peers(); },
+            .evpn_routes =
+                [this](
+                    bgp::RouteCursor& cursor, std::size_t max, std::vector<bgp::RouteRow>& rows) {
+                    return evpn_.read_routes(cursor, max, rows);
+                },
             .log = [this](const Note& note) { log(note); },
         };
     }
@@ -441,7 +455,8 @@ private:
         const HealthView health = EngineView(engine_).health();
         const Engine::Learning& learning = engine_.learning();
         const zapi::Session* session = zapi_.session();
-        return {
+        EvpnSpeaker::Counters all = evpn_.counters();
+        const EvpnSpeaker::Counters others{
             {"claims_refused", learning.claims_refused},
             {"facts_refused", health.refused},
             {"frames_heard", learning.heard},
@@ -475,6 +490,8 @@ private:
             {"turns", turns_},
             {"zapi_queued", session == nullptr ? 0 : session->backlog()},
         };
+        all.insert(all.end(), others.begin(), others.end());
+        return all;
     }
 
     // Words ---------------------------------------------------------------------------------------
@@ -519,6 +536,7 @@ private:
     Engine engine_;
     io::ZapiClient zapi_;
     ZapiBridge zapi_bridge_;
+    EvpnSpeaker evpn_;
     StateMirror mirror_;
     ApiDoor api_;
     Service service_;
@@ -535,6 +553,7 @@ private:
     std::string zebra_family_;  // "A".."D", of the session that was last ready.
     std::uint64_t turns_ = 0;
     Duration longest_turn_{};
+    int open_ = 2;  // Conversations that are to end before we do: zebra's, and those with peers.
     int exit_code_ = 1;
 };
 

@@ -186,6 +186,22 @@ Outcome Client::proxies(const std::string& interface, Array& rows) {
         [](Stub& stub, auto&&... all) { return stub.Proxies(all...); }, request, rows);
 }
 
+Outcome Client::peers(Array& rows) {
+    v1::PeersResponse response;
+    const Outcome outcome = impl_->call(
+        [](Stub& stub, auto&&... all) { return stub.Peers(all...); }, v1::PeersRequest(), response);
+    Impl::append(response, rows);
+    return outcome;
+}
+
+Outcome Client::evpn_routes(const std::string& peer, std::uint32_t type, Array& rows) {
+    v1::EvpnRoutesRequest request;
+    request.set_peer(peer);
+    request.set_type(type);
+    return impl_->table<v1::EvpnRoutesResponse>(
+        [](Stub& stub, auto&&... all) { return stub.EvpnRoutes(all...); }, request, rows);
+}
+
 Outcome Client::explain(const std::string& address, Value& answer) {
     v1::ExplainRequest request;
     request.set_address(address);

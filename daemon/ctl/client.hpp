@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,6 +54,8 @@ public:
     Outcome hosts(const HostFilter& filter, Array& rows);
     Outcome routes(const std::string& vrf, Array& rows);
     Outcome proxies(const std::string& interface, Array& rows);
+    Outcome peers(Array& rows);
+    Outcome evpn_routes(const std::string& peer, std::uint32_t type, Array& rows);
     Outcome explain(const std::string& address, Value& answer);
     Outcome counters(Array& rows);
     /// Of nothing: the whole leaf; `undrain`: whatever is drained.

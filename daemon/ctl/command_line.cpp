@@ -261,6 +261,7 @@ private:
         check_output();
         check_timeout();
         check_count();
+        check_type();
     }
     void check_output() {
         if (!invocation_.has("--output")) {
@@ -300,6 +301,15 @@ private:
         if (invocation_.has("--count") &&
             (given.empty() || !digits || given.size() > 9 || given == "0")) {
             error_ = fmt::format("--count {}: must be a number from 1 on", quoted(given));
+        }
+    }
+
+    void check_type() {
+        const std::string given = invocation_.option("--type");
+        const auto types = words_of(Kind::RouteType);
+        if (invocation_.has("--type") &&
+            std::find(types.begin(), types.end(), given) == types.end()) {
+            error_ = fmt::format("--type {}: must be {}", quoted(given), list_of(types));
         }
     }
 
@@ -345,6 +355,9 @@ std::span<const Verb> verbs() {
     static const std::vector<Option> kDrained{
         {"--port", "NAME", Kind::Text, "only hosts behind this bridge port"},
         {"--host", "ADDRESS", Kind::Address, "only this host"}};
+    static const std::vector<Option> kEvpnFilters{
+        {"--peer", "ADDRESS", Kind::Address, "only routes of this peer"},
+        {"--type", "N", Kind::RouteType, "only routes of this type, 1 to 5"}};
     static const std::vector<Option> kCount{{"--count", "N", Kind::Text, "end after N events"}};
     static const std::vector<Verb> kVerbs{
         {Action::Status,
@@ -384,6 +397,24 @@ std::span<const Verb> verbs() {
          0,
          kOneInterface,
          "addresses that this leaf answers for in place of other leaves' hosts"},
+        {Action::Peers,
+         "peers",
+         "",
+         "",
+         Kind::Text,
+         0,
+         0,
+         {},
+         "EVPN peers, and how it is with each"},
+        {Action::EvpnRoutes,
+         "evpn-routes",
+         "",
+         "",
+         Kind::Text,
+         0,
+         0,
+         kEvpnFilters,
+         "what EVPN peers have told"},
         {Action::Explain,
          "explain",
          "",
@@ -550,6 +581,7 @@ std::vector<std::string_view> words_of(Kind kind) {
         case Kind::WatchKind: return {"hosts", "routes", "ports"};
         case Kind::Output: return {"table", "json", "jsonl", "yaml"};
         case Kind::When: return {"auto", "always", "never"};
+        case Kind::RouteType: return {"1", "2", "3", "4", "5"};
         case Kind::Text:
         case Kind::File:
         case Kind::Interface:

@@ -23,6 +23,8 @@ enum class Action : std::uint8_t {
     Hosts,
     Routes,
     Proxies,
+    Peers,
+    EvpnRoutes,
     Explain,
     Watch,
     Counters,
@@ -51,7 +53,8 @@ enum class Kind : std::uint8_t {
     Shell,
     WatchKind,
     Output,
-    When
+    When,
+    RouteType
 };
 
 struct Option {

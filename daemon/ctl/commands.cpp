@@ -140,6 +140,8 @@ public:
             case Action::Hosts: return hosts();
             case Action::Routes: return routes();
             case Action::Proxies: return proxies();
+            case Action::Peers: return peers();
+            case Action::EvpnRoutes: return evpn_routes();
             case Action::Explain: return explain();
             case Action::Watch: return watch();
             case Action::Counters: return counters();
@@ -284,6 +286,43 @@ private:
                           std::move(rows),
                           {{"INTERFACE", "interface"}, {"ADDRESS", "address"}, {"STATE", "state"}},
                           "proxied host");
+    }
+    int peers() {
+        Array rows;
+        const Outcome outcome = client_.peers(rows);
+        return print_rows(outcome,
+                          std::move(rows),
+                          {{"ADDRESS", "address"},
+                           {"AS", "remote_as"},
+                           {"STATE", "state"},
+                           {"SINCE", "since"},
+                           {"ROUTES", "routes"},
+                           {"RECEIVED", "messages_received"},
+                           {"SENT", "messages_sent"},
+                           {"DESCRIPTION", "description"},
+                           {"LAST_ERROR", "last_error"}},
+                          "peer");
+    }
+    int evpn_routes() {
+        Array rows;
+        const std::string type = invocation_.option("--type");
+        const Outcome outcome =
+            client_.evpn_routes(invocation_.option("--peer"),
+                                static_cast<std::uint32_t>(std::strtoul(type.c_str(), nullptr, 10)),
+                                rows);
+        return print_rows(outcome,
+                          std::move(rows),
+                          {{"TYPE", "type"},
+                           {"RD", "rd"},
+                           {"ESI", "esi"},
+                           {"TAG", "tag"},
+                           {"MAC", "mac"},
+                           {"IP", "ip"},
+                           {"LABELS", "labels"},
+                           {"NEXT_HOP", "next_hop"},
+                           {"PEER", "peer"},
+                           {"STALE", "stale"}},
+                          "route");
     }
     int counters() {
         Array rows;

@@ -64,6 +64,7 @@ std::string bash_reply(Kind kind) {
         case Kind::WatchKind:
         case Kind::Output:
         case Kind::When:
+        case Kind::RouteType:
             return fmt::format(R"sh(COMPREPLY=($(compgen -W "{}" -- "$cur")))sh",
                                joined(words_of(kind)));
         case Kind::Text:

@@ -249,10 +249,12 @@ std::string count_of(std::size_t count, std::string_view noun) {
 }
 
 std::string coloured(std::string_view text, bool colour) {
-    constexpr std::array<std::string_view, 4> kWell{"installed", "eligible", "REACHABLE", "yes"};
-    constexpr std::array<std::string_view, 3> kWaits{"pending", "withdrawing", "INCOMPLETE"};
-    constexpr std::array<std::string_view, 7> kWrong{
-        "rejected", "FAILED", "failed", "port_down", "interface_down", "isolated", "not"};
+    constexpr std::array<std::string_view, 5> kWell{
+        "installed", "eligible", "REACHABLE", "established", "yes"};
+    constexpr std::array<std::string_view, 6> kWaits{
+        "pending", "withdrawing", "INCOMPLETE", "connect", "open_sent", "open_confirm"};
+    constexpr std::array<std::string_view, 8> kWrong{
+        "rejected", "FAILED", "failed", "port_down", "interface_down", "isolated", "active", "not"};
     const std::string_view code = !colour                   ? std::string_view()
                                   : is_one_of(text, kWell)  ? std::string_view("32")
                                   : is_one_of(text, kWaits) ? std::string_view("33")

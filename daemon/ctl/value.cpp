@@ -73,6 +73,9 @@ Value of_list(const Message& message, const FieldDescriptor& field) {
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
         if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
             array.push_back(of_message(reflection.GetRepeatedMessage(message, &field, i)));
+        } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32) {
+            array.push_back(
+                {.is = std::uint64_t{reflection.GetRepeatedUInt32(message, &field, i)}});
         } else {
             array.push_back(text_value(reflection.GetRepeatedString(message, &field, i)));
         }

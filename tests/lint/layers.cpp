@@ -78,6 +78,7 @@ std::span<const Layer> layers() {
                   "core/snapshot.hpp",
                   "core/snapshot_builder.hpp",
                   "core/input.hpp",
+                  "bgp/",
                   "planed/v1/"},
          .others = {"fmt/", "grpc/", "grpcpp/", "google/protobuf/"},
          .pure = false},

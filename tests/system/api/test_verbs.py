@@ -236,7 +236,7 @@ def test_bash_completes_verbs_options_and_words(farm: Farm, ctl: Ctl, tmp_path: 
         run = f"source {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _planectl; echo ${{COMPREPLY[@]}}"
         return farm.leaf.run(["bash", "-c", run]).stdout.split()
 
-    assert complete("planectl", "e") == ["explain"]
+    assert complete("planectl", "ex") == ["explain"]
     assert complete("planectl", "config", "re") == ["reload"]
     assert complete("planectl", "hosts", "--in") == ["--interface"]
     assert "Vlan100" in complete("planectl", "hosts", "--interface", "Vl")

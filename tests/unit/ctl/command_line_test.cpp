@@ -83,6 +83,16 @@ TEST(CommandLine, SaysWhatIsMissingOrTooMuch) {
     EXPECT_THAT(refused({"status", "-o", "xml"}), HasSubstr("table, json, jsonl or yaml"));
     EXPECT_THAT(refused({"status", "--timeout", "soon"}), HasSubstr("5s, 300ms or 2m"));
     EXPECT_THAT(refused({"watch", "--count", "0"}), HasSubstr("from 1 on"));
+    EXPECT_THAT(refused({"evpn-routes", "--type", "6"}), HasSubstr("1, 2, 3, 4 or 5"));
+}
+
+TEST(CommandLine, TakesWhatEvpnRoutesAreChosenBy) {
+    const Invocation invocation = parsed({"evpn", "--peer", "10.66.0.2", "--type", "2"});
+
+    EXPECT_EQ(invocation.verb->action, Action::EvpnRoutes);
+    EXPECT_EQ(invocation.option("--peer"), "10.66.0.2");
+    EXPECT_EQ(invocation.option("--type"), "2");
+    EXPECT_EQ(parsed({"pe"}).verb->action, Action::Peers);
 }
 
 TEST(CommandLine, HelpsWithAndWithoutAVerb) {

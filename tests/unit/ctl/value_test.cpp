@@ -32,6 +32,19 @@ TEST(ToValue, KeepsTheOrderAndTheNamesOfTheFields) {
               R"("last_answer":null,"last_heard":null,"last_data":null})");
 }
 
+TEST(ToValue, HasListsOfNumbersAndOfText) {
+    v1::EvpnRoute route;
+    route.add_labels(0);
+    route.add_labels(4001);
+    route.add_communities("RT:65000:100");
+
+    const Value value = to_value(route);
+
+    EXPECT_EQ(to_json(value.at("labels"), false), "[0,4001]");
+    EXPECT_EQ(to_json(value.at("communities"), false), R"(["RT:65000:100"])");
+    EXPECT_EQ(value.at("labels").text(), "0 4001");
+}
+
 TEST(ToValue, MakesAnEventFlat) {
     v1::WatchEvent event;
     event.set_kind("route");
