@@ -87,6 +87,10 @@ def faults_of(lab: Lab) -> list[str]:
     ]
 
 
+def is_own_fault(line: str) -> bool:
+    return _OWN_FAULTS.search(line) is not None
+
+
 def logs_of(lab: Lab) -> str:
     parts = []
     for leaf in lab.leaves():
