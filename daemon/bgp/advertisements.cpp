@@ -151,12 +151,23 @@ void Advertisements::resend() {
     }
 }
 
+void Advertisements::hold_end_of_rib(bool hold) {
+    if (end_of_rib_held_ && !hold && end_of_rib_due_) {
+        for (const Waiting& next : waiting_) {
+            Entry& entry = wanted_.at(next.key);
+            initial_left_ += entry.initial ? 0U : 1U;
+            entry.initial = true;
+        }
+    }
+    end_of_rib_held_ = hold;
+}
+
 bool Advertisements::write_next(std::size_t longest, Bytes& out) {
     if (!withdrawals_.empty()) {
         write_withdrawals(longest, out);
         return true;
     }
-    if (end_of_rib_due_ && initial_left_ == 0) {
+    if (owes_end_of_rib() && initial_left_ == 0) {
         encode_end_of_rib(out);
         end_of_rib_due_ = false;
         return true;

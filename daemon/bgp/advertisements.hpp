@@ -40,11 +40,15 @@ public:
     /// The peer asks for everything once more (RFC 2918).
     void resend();
 
+    /// While held, End-of-RIB is not written: there is more to come (RFC 4724 4.1). Once let go it
+    /// follows what is wanted then.
+    void hold_end_of_rib(bool hold);
+
     /// Appends one UPDATE of at most `longest` octets; false: nothing waits.
     bool write_next(std::size_t longest, Bytes& out);
 
     [[nodiscard]] bool empty() const {
-        return withdrawals_.empty() && waiting_.empty() && !end_of_rib_due_;
+        return withdrawals_.empty() && waiting_.empty() && !owes_end_of_rib();
     }
     /// Routes that the peer has yet to be told of, either way.
     [[nodiscard]] std::size_t backlog() const { return withdrawals_.size() + waiting_.size(); }
@@ -75,6 +79,7 @@ private:
         friend auto operator<=>(const Waiting&, const Waiting&) = default;
     };
 
+    [[nodiscard]] bool owes_end_of_rib() const { return end_of_rib_due_ && !end_of_rib_held_; }
     static std::uint8_t rank_of(const Route& route);
     static Ranked ranked(const RouteKey& key);
     static Waiting waiting(const Entry& entry);
@@ -94,6 +99,7 @@ private:
     absl::btree_set<Waiting> waiting_;
     bool active_ = false;
     bool end_of_rib_due_ = false;
+    bool end_of_rib_held_ = false;
     std::size_t initial_left_ = 0;
 };
 

@@ -177,6 +177,8 @@ public:
         return advertisements_.want(route, path);
     }
     void unwant(const RouteKey& key) { advertisements_.unwant(key); }
+    /// See Advertisements::hold_end_of_rib().
+    void hold_end_of_rib(bool hold) { advertisements_.hold_end_of_rib(hold); }
     /// Asks the peer for all its routes once more; false if it cannot.
     bool ask_refresh();
 

@@ -309,5 +309,47 @@ TEST(Advertisements, LeaveThePeerWithWhatIsWanted) {
     }
 }
 
+// There is more to come ---------------------------------------------------------------------------
+
+TEST(Advertisements, HoldEndOfRibUntilEverythingIsWanted) {
+    Advertisements queue;
+    queue.hold_end_of_rib(true);
+    queue.begin();
+    ASSERT_TRUE(queue.want(host(1), kPath));
+    EXPECT_THAT(drain(queue), SizeIs(1)) << "the route alone";
+    ASSERT_TRUE(queue.want(host(2), kPath));
+    ASSERT_TRUE(queue.want(host(3), kOther));
+
+    queue.hold_end_of_rib(false);
+
+    const auto updates = drain(queue);
+    ASSERT_THAT(updates, SizeIs(3));
+    EXPECT_THAT(updates[0].reachable, ElementsAre(host(2)));
+    EXPECT_THAT(updates[1].reachable, ElementsAre(host(3)));
+    EXPECT_EQ(updates[2], Update{.end_of_rib = true});
+}
+
+TEST(Advertisements, SayEndOfRibAtOnceIfNothingWaitsWhenItIsLetGo) {
+    Advertisements queue = begun({host(1)});
+    queue.end();
+    queue.hold_end_of_rib(true);
+    queue.begin();
+    EXPECT_THAT(drain(queue), SizeIs(1));
+
+    queue.hold_end_of_rib(false);
+
+    EXPECT_THAT(drain(queue), ElementsAre(Update{.end_of_rib = true}));
+    EXPECT_THAT(drain(queue), IsEmpty()) << "once a session";
+}
+
+TEST(Advertisements, HoldEndOfRibInTheNextSessionToo) {
+    Advertisements queue;
+    queue.hold_end_of_rib(true);
+    queue.begin();
+    queue.end();
+    queue.begin();
+    EXPECT_THAT(drain(queue), IsEmpty());
+}
+
 }  // namespace
 }  // namespace planed::bgp
