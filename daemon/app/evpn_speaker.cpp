@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include "net/big_endian.hpp"
 #include "net/ids.hpp"
 
 namespace planed {
@@ -16,10 +15,7 @@ namespace {
 /// How long a peer's routes outlive its silence: what FRR asks of others by default.
 constexpr Duration kKeep = 120s;
 
-bgp::RouterId router_id_of(const IpAddress& address) {
-    constexpr std::size_t kSize = 4;
-    return bgp::RouterId{static_cast<std::uint32_t>(big_endian<kSize>(address.bytes().data()))};
-}
+constexpr std::uint32_t kLocalPref = 100;  // As everybody's, where nobody prefers anything.
 
 /// What a session does not depend on may change beside it.
 bool same_session(EvpnPeerConfig a, const EvpnPeerConfig& b) {
@@ -103,13 +99,21 @@ void EvpnSpeaker::remove(Peers::iterator entry, std::string_view why) {
             fmt::format("reason=stopped routes=0 text=\"{}\"", why));
     }
     transport_.remove(address, why);
-    peers_.erase(entry);
+    const auto gone = peers_.extract(entry);
+    for (const auto& [key, route] : gone.mapped().rib.entries()) {
+        note(gone.key(), bgp::RouteGone{.key = key});
+    }
+    note(gone.key(), bgp::Down{.reason = bgp::Down::Reason::Stopped, .text = std::string(why)});
 }
 
 void EvpnSpeaker::begin(const EvpnPeerConfig& config) {
     peers_.emplace(config.address, Peer{.config = config, .since = options_.now()});
-    if (config.enabled) {
-        transport_.add(options_for(config));
+    if (!config.enabled) {
+        return;
+    }
+    transport_.add(options_for(config));
+    for (const auto& [key, wanted] : wanted_) {
+        tell(config, wanted.route, wanted.path);
     }
 }
 
@@ -123,7 +127,7 @@ io::BgpPeer EvpnSpeaker::options_for(const EvpnPeerConfig& config) {
             .hops_max = config.ttl_security,
             .session = {.local_as = bgp::AsNumber{config_.local_as},
                         .peer_as = bgp::AsNumber{config.remote_as},
-                        .id = router_id_of(*config_.router_id),
+                        .id = bgp::router_id_of(*config_.router_id),
                         .hold_seconds = static_cast<std::uint16_t>(
                             duration_cast<seconds>(config.hold_time).count()),
                         .passive = config.passive,
@@ -131,6 +135,45 @@ io::BgpPeer EvpnSpeaker::options_for(const EvpnPeerConfig& config) {
                         .keep = kKeep,
                         .routes_max = config.max_prefixes,
                         .seed = random_()}};
+}
+
+// What peers shall know ---------------------------------------------------------------------------
+
+void EvpnSpeaker::want(const bgp::Route& route, const bgp::Path& path) {
+    wanted_.insert_or_assign(bgp::RouteKey(route), Wanted{.route = route, .path = path});
+    for (const auto& [address, peer] : peers_) {
+        tell(peer.config, route, path);
+    }
+}
+
+void EvpnSpeaker::unwant(const bgp::RouteKey& key) {
+    wanted_.erase(key);
+    for (const auto& [address, peer] : peers_) {
+        transport_.unwant(address, key);
+    }
+}
+
+void EvpnSpeaker::tell(const EvpnPeerConfig& peer,
+                       const bgp::Route& route,
+                       const bgp::Path& path) {
+    bgp::Path complete = path;
+    if (peer.remote_as == config_.local_as) {
+        complete.attributes.local_pref = kLocalPref;
+    } else {
+        complete.attributes.as_path = {{.numbers = {bgp::AsNumber{config_.local_as}}}};
+    }
+    if (const auto told = transport_.want(peer.address, route, complete); !told) {
+        say(Level::Error,
+            "bgp.route.too_long",
+            peer.address,
+            fmt::format("route={} text={}", bgp::to_string(route), quoted(told.error().text)));
+    }
+}
+
+bool EvpnSpeaker::all_have_told() const {
+    return std::ranges::all_of(peers_, [](const auto& entry) {
+        return !entry.second.config.enabled || entry.second.end_of_rib;
+    });
 }
 
 void EvpnSpeaker::close(std::function<void()> done) {
@@ -169,6 +212,13 @@ void EvpnSpeaker::handle(const IpAddress& address, const bgp::Event& event) {
             "bgp.peer.near_max",
             address,
             fmt::format("routes={} max={}", near->routes, peer.config.max_prefixes));
+    }
+    note(address, event);
+}
+
+void EvpnSpeaker::note(const IpAddress& address, const bgp::Event& event) const {
+    if (listener_) {
+        listener_(address, event);
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The EVPN peers of the configuration: begins, changes and ends their sessions, keeps what they
-// have told, says in the log how they fare, and shows all of it. It tells them nothing of its own
-// yet. It works between the engine's turns and the engine does not know of it.
+// have told, says in the log how they fare, and shows all of it. What it tells them, and what
+// follows from what they tell, is its owner's affair.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <absl/container/btree_map.h>
 #include <boost/asio/io_context.hpp>
 
 #include "bgp/rib_in.hpp"
@@ -30,10 +31,26 @@ public:
     using Log = std::function<void(const Note&)>;
     using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
+    /// What sessions say, after it has been taken over here; when a peer is removed, that its routes
+    /// are gone and its session is down. Not to call back.
+    using Listener = std::function<void(const IpAddress& peer, const bgp::Event& event)>;
+
     EvpnSpeaker(boost::asio::io_context& loop, Log log, io::BgpTransportOptions options = {});
+
+    void set_listener(Listener listener) { listener_ = std::move(listener); }
 
     /// Peers whose keys are as they were go on undisturbed.
     void configure(const EvpnConfig& config);
+    /// What all peers shall know, those that come later too; told with the next flush(). The path is
+    /// completed for each: to another AS ours alone is in AS_PATH, within our own LOCAL_PREF is 100.
+    void want(const bgp::Route& route, const bgp::Path& path);
+    void unwant(const bgp::RouteKey& key);
+    /// While held, peers are not told that this was all: there is more to come.
+    void hold_end_of_rib(bool hold) { transport_.hold_end_of_rib(hold); }
+    void flush() { transport_.flush(); }
+    /// Every peer that may be spoken with has told all it has.
+    [[nodiscard]] bool all_have_told() const;
+
     /// Says goodbye; calls `done`, never from within this call.
     void close(std::function<void()> done);
 
@@ -69,17 +86,26 @@ private:
     [[nodiscard]] io::BgpPeer options_for(const EvpnPeerConfig& config);
     [[nodiscard]] bgp::PeerView view_of(const IpAddress& address, const Peer& peer) const;
 
+    void tell(const EvpnPeerConfig& peer, const bgp::Route& route, const bgp::Path& path);
+    void note(const IpAddress& address, const bgp::Event& event) const;
     void handle(const IpAddress& address, const bgp::Event& event);
     void handle(const IpAddress& address, Peer& peer, const bgp::Established& up);
     void handle(const IpAddress& address, Peer& peer, const bgp::Down& down);
     void fail(const IpAddress& address, Peer& peer, const std::string& why);
     void say(Level level, std::string_view id, const IpAddress& peer, const std::string& words);
 
+    struct Wanted {
+        bgp::Route route{};
+        bgp::Path path{};
+    };
+
     Log log_;
+    Listener listener_;
     io::BgpTransportOptions options_;
     std::mt19937_64 random_{std::random_device{}()};
     EvpnConfig config_;
     Peers peers_;
+    absl::btree_map<bgp::RouteKey, Wanted> wanted_;
     io::BgpTransport transport_;
 };
 

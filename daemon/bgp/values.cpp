@@ -20,6 +20,11 @@ std::string to_string(RouterId id) {
         "{}.{}.{}.{}", bits >> 24U, (bits >> 16U) & 0xFFU, (bits >> 8U) & 0xFFU, bits & 0xFFU);
 }
 
+RouterId router_id_of(const IpAddress& v4) {
+    constexpr std::size_t kOctets = 4;
+    return RouterId{static_cast<std::uint32_t>(big_endian<kOctets>(v4.bytes().data()))};
+}
+
 RouteDistinguisher RouteDistinguisher::of(RouterId address, std::uint16_t index) {
     const std::uint64_t word =
         std::uint64_t{kAddressAndNumber} << 48U | std::uint64_t{number(address)} << 16U | index;

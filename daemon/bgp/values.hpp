@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/big_endian.hpp"
+#include "net/ip_address.hpp"
 
 namespace planed::bgp {
 
@@ -22,6 +23,7 @@ inline constexpr AsNumber kAsTrans{23456};
 /// A BGP identifier: an IPv4 address in form, a number without reachability in meaning (RFC 6286).
 enum class RouterId : std::uint32_t { None = 0 };
 std::string to_string(RouterId id);  // "10.66.0.1"
+RouterId router_id_of(const IpAddress& v4);
 
 /// The address family of everything here: L2VPN EVPN (RFC 7432 7).
 inline constexpr std::uint16_t kAfiL2vpn = 25;

@@ -297,8 +297,51 @@ void BgpTransport::add(const BgpPeer& options) {
     for (const ListenerPtr& listener : listeners_) {
         set_password(*peer, *listener);
     }
+    peer->session.hold_end_of_rib(holds_end_of_rib_);
     peer->session.start(options_.now());
     run(peer);
+}
+
+Result<void> BgpTransport::want(const IpAddress& address,
+                                const bgp::Route& route,
+                                const bgp::Path& path) {
+    const auto found = peers_.find(address);
+    if (found == peers_.end()) {
+        return {};
+    }
+    found->second->untold = true;
+    return found->second->session.want(route, path);
+}
+
+void BgpTransport::unwant(const IpAddress& address, const bgp::RouteKey& key) {
+    if (const auto found = peers_.find(address); found != peers_.end()) {
+        found->second->untold = true;
+        found->second->session.unwant(key);
+    }
+}
+
+void BgpTransport::hold_end_of_rib(bool hold) {
+    if (std::exchange(holds_end_of_rib_, hold) == hold) {
+        return;
+    }
+    for (const auto& [address, peer] : peers_) {
+        peer->session.hold_end_of_rib(hold);
+        peer->untold = true;
+    }
+}
+
+void BgpTransport::flush() {
+    std::vector<PeerPtr> untold;
+    for (const auto& [address, peer] : peers_) {
+        if (std::exchange(peer->untold, false)) {
+            untold.push_back(peer);
+        }
+    }
+    for (const PeerPtr& peer : untold) {
+        if (!peer->removed) {
+            run(peer);
+        }
+    }
 }
 
 void BgpTransport::remove(const IpAddress& address, std::string_view text) {

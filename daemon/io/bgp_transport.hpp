@@ -74,6 +74,12 @@ public:
     /// Says goodbye with a text for the other operator. No more is heard of it, not even that its
     /// routes are gone.
     void remove(const IpAddress& peer, std::string_view text);
+    /// What this peer shall know, see bgp::Session::want(); it is told with the next flush().
+    Result<void> want(const IpAddress& peer, const bgp::Route& route, const bgp::Path& path);
+    void unwant(const IpAddress& peer, const bgp::RouteKey& key);
+    /// For all peers, those that come later too: they have not been told everything yet.
+    void hold_end_of_rib(bool hold);
+    void flush();
     /// Null if there is none.
     [[nodiscard]] const bgp::Session* session(const IpAddress& peer) const;
     [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -111,6 +117,7 @@ private:
         boost::asio::steady_timer timer;
         std::optional<TimePoint> armed_at;
         bool removed = false;
+        bool untold = false;         // Wants have changed since the last flush().
         bool goes_on = false;        // Events are left for the next slice.
         bool is_unprovable = false;  // A listener does not check its password.
     };
@@ -164,6 +171,7 @@ private:
     std::vector<ListenerPtr> listeners_;
     std::map<IpAddress, PeerPtr> peers_;
     std::set<ConnectionPtr> lingering_;
+    bool holds_end_of_rib_ = false;
     boost::asio::steady_timer close_timer_;
     std::function<void()> done_;
     Counters counters_;
