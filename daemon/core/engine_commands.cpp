@@ -242,7 +242,9 @@ void Engine::on(const ForgetRequested& requested, TimePoint now) {
         if (served_.find(record.key.link) == nullptr) {
             return;
         }
-        record.forgotten = now;
+        record.doubted = true;
+        record.heard = TimePoint{};
+        record.sent = TimePoint{};
         if (judge_state(record.neighbor) == Reason::Eligible) {
             probes_.add(record.key, now);
         }

@@ -166,7 +166,7 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
     const bool alive = record != nullptr && judge_state(record->neighbor) == Reason::Eligible;
     if (alive && record->neighbor.mac == heard.mac) {
         record->heard = now;
-        record->forgotten = TimePoint{};
+        record->doubted = false;
         confirm_heard_port(served, heard.mac, heard.link);
         return;
     }
@@ -278,7 +278,7 @@ void Engine::note_evidence(NeighborRecord& record, const NeighborSeen& seen, con
     switch (seen.neighbor.state) {
         case Nud::Reachable:
             record.answered = now_;
-            record.forgotten = TimePoint{};
+            record.doubted = false;
             record.mute = false;
             break;
         case Nud::Stale:
@@ -401,9 +401,9 @@ void Engine::on(const ForwardingRead& read, TimePoint now) {
 bool Engine::lives_otherwise(const NeighborRecord& record, TimePoint now) const {
     const Duration lately = std::max(std::min(refresh_window().earliest, limits::kEvidenceMax),
                                      RefreshQueue::asking(config_->learning));
-    const auto is_fresh = [&](TimePoint at) { return at > record.forgotten && at + lately > now; };
+    const auto is_fresh = [&](TimePoint at) { return at != TimePoint{} && at + lately > now; };
     // That the MAC sends says nothing of an address that an operator doubts.
-    const bool sends = record.forgotten == TimePoint{} && is_fresh(record.sent);
+    const bool sends = !record.doubted && is_fresh(record.sent);
     return is_fresh(record.heard) || (sends && !sibling_answers(record));
 }
 

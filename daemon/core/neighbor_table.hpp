@@ -38,14 +38,13 @@ struct NeighborRecord {
     bool probed = false;    // A probe was asked for since the doubt arose.
     bool snooped = false;   // The kernel has it because we heard it.
     bool mute = false;      // Did not answer when last asked, and lives by other evidence.
+    bool doubted = false;   // An operator does not believe that it has the address.
     std::optional<VrfId> claim{};  // Of its host route in this VRF.
     TimePoint claimed_at{};
     // The last signs of life since planed runs, each the epoch if there was none:
     TimePoint answered{};  // It answered the kernel (REACHABLE).
     TimePoint heard{};     // It spoke ARP or ND.
     TimePoint sent{};      // Its MAC sent something, by the bridge's word.
-    // An operator does not believe the signs of life until then; the epoch: nobody doubts them.
-    TimePoint forgotten{};
     TimePoint refresh_at{};  // Its place in the RefreshQueue; the epoch: none.
 
     [[nodiscard]] TimePoint proven() const { return std::max({answered, heard, sent}); }
