@@ -252,6 +252,9 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     if (seen.source == Source::Event) {
         note_evidence(*record, seen, old);
     }
+    if (seen.neighbor.state == Nud::Failed && vouched_.contains(seen.key)) {
+        unsynced_.push_back(seen.key);
+    }
     if (keeps_host_away(*record)) {
         failed_.emplace_back(now + limits::kFailedGrace, seen.key);
     }
@@ -339,6 +342,9 @@ void Engine::remove_neighbor(const NeighborKey& key, TimePoint now) {
         decide_route(route_key(*claim, key.address), now);
     }
     const auto record = neighbors_.erase(key);
+    if (vouched_.contains(key)) {
+        unsynced_.push_back(key);
+    }
     crowds_changed_ = true;
     note_changed(key);
     proxies_.mark(key.address);
@@ -438,6 +444,7 @@ void Engine::on(const DumpFinished& finished, TimePoint now) {
             for (const auto& [key, host] : statics_) {
                 pins_.push_back(key);
             }
+            recheck_synced();
             break;
         case DumpKind::Fdb: fdb_.dump_finish(conclusive); break;
         case DumpKind::Proxies: proxies_.dump_finish(finished.complete, now); break;
@@ -685,6 +692,14 @@ void Engine::on(const ApiSeen& seen, TimePoint /*now*/) {
         recover("api");
     } else {
         degrade("api", seen.trouble);
+    }
+}
+
+void Engine::on(const TroubleSeen& seen, TimePoint /*now*/) {
+    if (seen.text.empty()) {
+        recover(seen.what);
+    } else {
+        degrade(seen.what, seen.text);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -141,6 +142,20 @@ public:
     [[nodiscard]] const Conflicts::Freeze* frozen(const NeighborKey& key) const {
         return conflicts_.frozen(key);
     }
+    /// This leaf itself has evidence that the host lives here, whatever keeps it from being
+    /// announced: it is no other leaf's word.
+    [[nodiscard]] bool has_evidence(const NeighborRecord& record) const;  // engine_synced.cpp
+    /// What another leaf says of it.
+    struct Synced {
+        MacAddress mac{};
+        std::string port{};
+        IpAddress leaf{};
+        TimePoint since{};
+        std::optional<NeighborKey> place{};  // Where it would be here; nullopt: nowhere.
+    };
+    [[nodiscard]] const Synced* synced(const NeighborKey& key) const;
+    [[nodiscard]] std::size_t synced_count() const { return synced_.size(); }
+
     /// Every table has been read once, and all that is known has been judged.
     [[nodiscard]] bool has_planned() const { return facts_whole_ && dirty_.empty(); }
 
@@ -199,6 +214,10 @@ private:
     void on(const NeighborTableSeen& seen, TimePoint now);
     void on(const MirrorSeen& seen, TimePoint now);
     void on(const ApiSeen& seen, TimePoint now);
+    void on(const SyncedSeen& seen, TimePoint now);
+    void on(const SyncedGone& gone, TimePoint now);
+    void on(const SyncedSettled& settled, TimePoint now);
+    void on(const TroubleSeen& seen, TimePoint now);
     void on(const DrainRemembered& remembered, TimePoint now);
     void on(const DrainRequested& requested, TimePoint now);
     void on(const UndrainRequested& requested, TimePoint now);
@@ -301,6 +320,7 @@ private:
     void run_heard(TimePoint now);
     void hear(const HostHeard& heard, const ServedInterface& served, TimePoint now);
     void confirm_heard_port(const ServedInterface& served, const MacAddress& mac, IfIndex port);
+    void queue_heard(const NeighborKey& key, const MacAddress& mac, TimePoint due);
     [[nodiscard]] bool is_crowded(const ServedInterface& served, const MacAddress& mac) const;
     [[nodiscard]] bool fills_port(const ServedInterface& served,
                                   const MacAddress& mac,
@@ -319,6 +339,21 @@ private:
         const NeighborRecord& record) const;
     void keep_mute(NeighborRecord& record, bool in_kernel, TimePoint now);
     void update_listening();
+
+    // What other leaves of our Ethernet segments know (engine_synced.cpp).
+    using SyncedName = std::pair<std::string, IpAddress>;  // VRF, address.
+    void update_synced();
+    void place_synced(const SyncedName& name, Synced& host);
+    [[nodiscard]] std::optional<NeighborKey> place_of(const SyncedName& name,
+                                                      const Synced& host) const;
+    [[nodiscard]] PortFacts with_synced_port(const NeighborKey& key,
+                                             const ServedInterface& served,
+                                             const PortFacts& learned) const;
+    [[nodiscard]] bool is_vouched_for(const NeighborRecord& record) const;
+    void leave_to_others(NeighborRecord& record, bool in_kernel, TimePoint now);
+    void check_synced(const NeighborRecord& record, TimePoint now);
+    void recheck_synced();
+    void run_synced(TimePoint now);
 
     // What operators ask for (engine_commands.cpp).
     [[nodiscard]] Result<std::size_t> concerned(const DrainRequested& requested) const;
@@ -435,6 +470,10 @@ private:
     absl::btree_map<NeighborKey, StaticHost> statics_;  // Of all served interfaces.
     std::vector<NeighborKey> pins_;                     // To be checked against the kernel.
     TimePoint next_resolve_{};                          // Static hosts without a MAC.
+    std::map<SyncedName, Synced> synced_;  // Entries stay where they are.
+    absl::flat_hash_map<NeighborKey, const Synced*> vouched_;  // Those that have a place here.
+    std::vector<NeighborKey> unsynced_;  // Places to be compared with the kernel's table.
+    bool synced_settled_ = false;
     Conflicts conflicts_;
     absl::btree_map<std::string, TimePoint> alarms_;  // Names in degraded_, and when they end.
     std::vector<NeighborKey> revivals_;               // To be written to the kernel as living.

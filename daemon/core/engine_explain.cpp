@@ -189,6 +189,14 @@ Explanation EngineView::explain_neighbor(const NeighborRecord& record) const {
                                              freeze->other.to_string(),
                                              freeze->owner.to_string())});
     }
+    if (const Engine::Synced* host = engine_.synced(record.key); host != nullptr) {
+        chain.push_back({.at = host->since,
+                         .stage = "evpn",
+                         .text = fmt::format("leaf {} knows it with MAC {}, on the segment of {}",
+                                             host->leaf.to_string(),
+                                             host->mac.to_string(),
+                                             host->port)});
+    }
     if (record.mute) {
         chain.push_back({.at = record.proven(), .stage = "evidence", .text = mute_text(record)});
     }

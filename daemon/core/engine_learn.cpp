@@ -168,6 +168,9 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
         record->heard = now;
         record->doubted = false;
         confirm_heard_port(served, heard.mac, heard.link);
+        if (is_synced(record->neighbor)) {
+            queue_heard(key, heard.mac, now);  // From now on this leaf knows it itself.
+        }
         return;
     }
     if (const auto pinned = pinned_mac(key); pinned && *pinned != heard.mac) {
@@ -188,7 +191,8 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
                                  .own_mac = links_.owns_mac(heard.mac),
                                  .bgp_peer = false});
     const bool fixed = record != nullptr && (record->neighbor.state == Nud::Permanent ||
-                                             record->neighbor.state == Nud::NoArp);
+                                             record->neighbor.state == Nud::NoArp) &&
+                       !is_synced(record->neighbor);
     if (reason == Reason::OwnAddress && !links_.owns_mac(heard.mac)) {
         refuse_claim(heard, served);
         return;
@@ -197,18 +201,24 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
         ++learning_.ignored;
         return;
     }
-    const auto waiting = heard_hosts_.find(key);
-    if (waiting != heard_hosts_.end()) {
-        waiting->second = heard.mac;
-        return;
-    }
-    if (heard_hosts_.size() >= limits::kHeardMax ||
-        (record == nullptr && is_crowded(served, heard.mac))) {
+    if (record == nullptr && !heard_hosts_.contains(key) && is_crowded(served, heard.mac)) {
         ++learning_.over_limit;
         return;
     }
-    const TimePoint due = alive ? now + limits::kHeardGrace : now;
-    heard_hosts_[key] = heard.mac;
+    queue_heard(key, heard.mac, alive ? now + limits::kHeardGrace : now);
+}
+
+void Engine::queue_heard(const NeighborKey& key, const MacAddress& mac, TimePoint due) {
+    const auto waiting = heard_hosts_.find(key);
+    if (waiting != heard_hosts_.end()) {
+        waiting->second = mac;
+        return;
+    }
+    if (heard_hosts_.size() >= limits::kHeardMax) {
+        ++learning_.over_limit;
+        return;
+    }
+    heard_hosts_[key] = mac;
     heard_.insert({due, key});
 }
 
@@ -250,7 +260,8 @@ void Engine::run_heard(TimePoint now) {
         const NeighborRecord* record = neighbors_.find(key);
         const bool alive = record != nullptr && judge_state(record->neighbor) == Reason::Eligible;
         const ServedInterface* served = served_.find(key.link);
-        if ((alive && record->neighbor.mac == mac) || served == nullptr) {
+        const bool known = alive && record->neighbor.mac == mac && !is_synced(record->neighbor);
+        if (known || served == nullptr) {
             continue;  // The kernel has learned it itself.
         }
         if (record == nullptr && is_crowded(*served, mac)) {
@@ -321,11 +332,16 @@ bool Engine::puts_off(const NeighborSeen& seen, TimePoint now) {
         keep_mute(*record, false, now);
         return true;
     }
-    if (!ask_bridge(*record, seen.neighbor)) {
-        return false;
+    if (ask_bridge(*record, seen.neighbor)) {
+        neighbors_.note_present(seen.key);
+        return true;
     }
-    neighbors_.note_present(seen.key);
-    return true;
+    if (is_vouched_for(*record)) {
+        neighbors_.note_present(seen.key);
+        leave_to_others(*record, false, now);
+        return true;
+    }
+    return false;
 }
 
 // Those that the kernel still asks after most of its attempts: whoever lives by other evidence is
@@ -342,8 +358,9 @@ void Engine::run_asked(TimePoint now) {
         }
         if (lives_otherwise(*record, now)) {
             keep_mute(*record, true, now);
-        } else if (!ask_siblings(*record, now)) {
-            (void)ask_bridge(*record, std::nullopt);
+        } else if (!ask_siblings(*record, now) && !ask_bridge(*record, std::nullopt) &&
+                   is_vouched_for(*record)) {
+            leave_to_others(*record, true, now);
         }
     }
 }
@@ -393,6 +410,8 @@ void Engine::on(const ForwardingRead& read, TimePoint now) {
     }
     if (lives_otherwise(*record, now)) {
         keep_mute(*record, !doubt.given_up, now);
+    } else if (is_vouched_for(*record)) {
+        leave_to_others(*record, !doubt.given_up, now);
     } else if (doubt.given_up) {
         take_over({.key = key, .neighbor = *doubt.given_up}, now);
     }
@@ -477,8 +496,9 @@ void Engine::run_revivals() {
         }
         write_neighbor({.key = key,
                         .mac = record->neighbor.mac,
-                        .state = Nud::Stale,
-                        .ext_learned = record->neighbor.ext_learned || !record->in_kernel});
+                        .state = record->mute ? Nud::Stale : Nud::NoArp,
+                        .ext_learned = !record->mute || record->neighbor.ext_learned ||
+                                       !record->in_kernel});
     }
 }
 

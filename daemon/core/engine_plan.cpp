@@ -56,6 +56,7 @@ void Engine::settle(TimePoint now) {
     run_revivals();
     run_thaws(now);
     run_pins(now);
+    run_synced(now);
     run_alarms(now);
     run_probes(now);
     run_link_reads(now);
@@ -85,6 +86,7 @@ void Engine::update_served(TimePoint /*now*/) {
     }
     update_listening();
     update_statics();
+    update_synced();
     for (const auto& [link, served] : served_.all()) {
         serve_settings(served);
         if (sink_.is_up() && announced_vrfs_.insert(served.vrf).second &&
@@ -254,6 +256,7 @@ void Engine::plan(const NeighborKey& key, TimePoint now) {
     }
     probe_if_in_doubt(key, *record, where, now);
     check_pin(*record, now);
+    check_synced(*record, now);
 }
 
 // Among the links on which an address is eligible, the one where it appeared last: a host that
@@ -288,7 +291,8 @@ Engine::Whereabouts Engine::whereabouts_of(const NeighborKey& key, const MacAddr
     if (served.bridge != IfIndex::None) {
         where.binding = fdb_.find(fdb_key(served, mac));
     }
-    where.port = static_port(key, served).value_or(port_of(served, where.binding));
+    where.port = static_port(key, served)
+                     .value_or(with_synced_port(key, served, port_of(served, where.binding)));
     return where;
 }
 
@@ -325,7 +329,10 @@ PortFacts Engine::port_of(const NeighborKey& key) const {
     }
     const ServedInterface* served = served_.find(key.link);
     const PortFacts learned = port_of(key.link, record->neighbor.mac);
-    return served == nullptr ? learned : static_port(key, *served).value_or(learned);
+    if (served == nullptr) {
+        return learned;
+    }
+    return static_port(key, *served).value_or(with_synced_port(key, *served, learned));
 }
 
 Reason Engine::judge_neighbor(const NeighborKey& key,

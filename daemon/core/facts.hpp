@@ -112,4 +112,10 @@ inline bool is_ours(const Neighbor& neighbor) {
     return neighbor.ext_learned && neighbor.protocol == kNeighborProtocol;
 }
 
+/// One that we wrote because another leaf knows the host. The kernel neither asks it nor changes it
+/// for what it hears, so as long as it stands this leaf has no evidence of its own.
+inline bool is_synced(const Neighbor& neighbor) {
+    return neighbor.state == Nud::NoArp && is_ours(neighbor);
+}
+
 }  // namespace planed

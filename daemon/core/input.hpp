@@ -254,6 +254,35 @@ struct ApiSeen {
     bool operator==(const ApiSeen&) const = default;
 };
 
+/// Another leaf of an Ethernet segment of ours knows a living host behind it, and where that segment
+/// is here. Takes the place of what was told of the address before.
+struct SyncedSeen {
+    std::string vrf{};  // "default", or the VRF device's name.
+    IpAddress address{};
+    MacAddress mac{};
+    std::string port{};  // The segment's interface here.
+    IpAddress leaf{};    // Who knows it, by its router id.
+    bool operator==(const SyncedSeen&) const = default;
+};
+/// No other leaf knows this host any more.
+struct SyncedGone {
+    std::string vrf{};
+    IpAddress address{};
+    bool operator==(const SyncedGone&) const = default;
+};
+/// The other leaves have told all they know, or had time enough to: whom none of them knows by now
+/// has to prove himself here.
+struct SyncedSettled {
+    bool operator==(const SyncedSettled&) const = default;
+};
+
+/// Something outside the engine that operators shall see; no text: it is over.
+struct TroubleSeen {
+    std::string what{};  // "evpn.esi_mismatch 02:00:00:00:00:05"
+    std::string text{};
+    bool operator==(const TroubleSeen&) const = default;
+};
+
 /// From the state file: what an operator has drained in an earlier run.
 struct DrainRemembered {
     DrainScope scope{};
@@ -327,6 +356,10 @@ using Input = std::variant<LinkSeen,
                            NeighborTableSeen,
                            MirrorSeen,
                            ApiSeen,
+                           SyncedSeen,
+                           SyncedGone,
+                           SyncedSettled,
+                           TroubleSeen,
                            DrainRemembered,
                            DrainRequested,
                            UndrainRequested,

@@ -57,6 +57,7 @@ std::optional<LinkChange> LinkTable::see(const LinkSeen& seen) {
         entry.link = link;
         epoch_.mark(entry.mark);
         index(link);
+        ++revision_;
         return LinkChange{.appeared = true, .structure = true, .carrier = true};
     }
     Entry& entry = found->second;
@@ -68,6 +69,7 @@ std::optional<LinkChange> LinkTable::see(const LinkSeen& seen) {
     unindex(entry.link);
     entry.link = link;
     index(link);
+    ++revision_;
     return change;
 }
 
@@ -80,6 +82,7 @@ std::optional<Link> LinkTable::gone(IfIndex index) {
     Link link = std::move(found->second.link);
     links_.erase(found);
     unindex(link);
+    ++revision_;
     return link;
 }
 

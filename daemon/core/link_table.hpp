@@ -53,6 +53,8 @@ public:
     [[nodiscard]] bool owns_mac(const MacAddress& mac) const { return macs_.contains(mac); }
     [[nodiscard]] std::size_t size() const { return links_.size(); }
     [[nodiscard]] std::uint64_t refused() const { return refused_; }  // For want of room.
+    /// Another number after every change.
+    [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
     template <class Visit>
     void for_each(Visit visit) const {
@@ -76,6 +78,7 @@ private:
     absl::btree_map<MacAddress, std::uint32_t> macs_;  // How many links carry it.
     DumpEpoch<IfIndex> epoch_;
     std::uint64_t refused_ = 0;
+    std::uint64_t revision_ = 0;
 };
 
 /// The addresses of the machine's own interfaces.

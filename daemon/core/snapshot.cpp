@@ -59,7 +59,24 @@ HostOrigin origin_of(const NeighborRecord& record, const Engine& engine) {
     if (engine.is_static(record.key)) {
         return HostOrigin::Static;
     }
+    if (is_synced(record.neighbor)) {
+        return HostOrigin::Evpn;
+    }
     return record.snooped ? HostOrigin::Snooped : HostOrigin::Kernel;
+}
+
+/// Of the host that its route is for; the last known one of the address if that is gone.
+HostOrigin origin_of(const RouteKey& key, const Engine& engine) {
+    HostOrigin origin = HostOrigin::Kernel;
+    bool claimed = false;
+    engine.neighbors().for_each_place(key.prefix.address(), [&](const NeighborRecord& record) {
+        const ServedInterface* served = engine.served().find(record.key.link);
+        if (served != nullptr && served->vrf == key.vrf && !claimed) {
+            origin = origin_of(record, engine);
+            claimed = record.claim == key.vrf;
+        }
+    });
+    return origin;
 }
 
 std::optional<TimePoint> known(TimePoint at) {
@@ -156,7 +173,7 @@ std::optional<RouteView> EngineView::route(const RouteKey& key) const {
         .key = key,
         .vrf = vrf_name(key.vrf),
         .interface = link_name(routes.shown(key).out),
-        .origin = HostOrigin::Kernel,
+        .origin = origin_of(key, engine_),
         .state = state,
         .reason = reason_of(state, engine_, key),
         .since = since_of(state, routes.history(key)),

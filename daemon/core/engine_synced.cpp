@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine: hosts that another leaf of their Ethernet segment knows. A bond sends each frame by one of
+// its ports, so a server may speak to one leaf alone and yet be reached through both. As long as a
+// leaf *vouches* for a host, that it does not answer here proves nothing: its entry is NOARP, which
+// the kernel never asks. What this leaf finds out itself comes before another's word, and when that
+// word ends the host is asked: whoever answers stays.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/engine.hpp"
+
+namespace planed {
+
+void Engine::on(const SyncedSeen& seen, TimePoint now) {
+    const SyncedName name{seen.vrf, seen.address};
+    const auto [entry, fresh] = synced_.try_emplace(name);
+    Synced& host = entry->second;
+    host.mac = seen.mac;
+    host.port = seen.port;
+    host.leaf = seen.leaf;
+    host.since = fresh ? now : host.since;
+    place_synced(name, host);
+}
+
+void Engine::on(const SyncedGone& gone, TimePoint /*now*/) {
+    const auto found = synced_.find(SyncedName{gone.vrf, gone.address});
+    if (found == synced_.end()) {
+        return;
+    }
+    const std::optional<NeighborKey> place = found->second.place;
+    if (place) {
+        vouched_.erase(*place);
+    }
+    synced_.erase(found);
+    if (place) {
+        mark_dirty(*place);
+    }
+}
+
+void Engine::on(const SyncedSettled& /*settled*/, TimePoint /*now*/) {
+    synced_settled_ = true;
+    recheck_synced();
+}
+
+const Engine::Synced* Engine::synced(const NeighborKey& key) const {
+    const auto found = vouched_.find(key);
+    return found == vouched_.end() ? nullptr : found->second;
+}
+
+// Places ------------------------------------------------------------------------------------------
+
+void Engine::update_synced() {
+    for (auto& [name, host] : synced_) {
+        place_synced(name, host);
+    }
+}
+
+void Engine::place_synced(const SyncedName& name, Synced& host) {
+    const std::optional<NeighborKey> place = place_of(name, host);
+    if (host.place && host.place != place) {
+        vouched_.erase(*host.place);
+        mark_dirty(*host.place);
+    }
+    host.place = place;
+    if (place) {
+        vouched_[*place] = &host;
+        mark_dirty(*place);
+        unsynced_.push_back(*place);
+    }
+}
+
+// Of the interfaces that the segment's port leads to, the one in whose subnet the address is.
+std::optional<NeighborKey> Engine::place_of(const SyncedName& name, const Synced& host) const {
+    const auto& [vrf, address] = name;
+    const Link* port = links_.find(host.port);
+    if (port == nullptr) {
+        return std::nullopt;
+    }
+    for (const auto& [link, served] : served_.all()) {
+        const Link* own = links_.find(link);
+        const bool leads = served.bridge == IfIndex::None
+                               ? link == port->index || own->lower == port->index
+                               : port->master == served.bridge;
+        const bool here = vrf == (served.vrf == VrfId::Default
+                                      ? std::string_view("default")
+                                      : links_.name_of(IfIndex{number(served.vrf)}));
+        const auto& allowed = served.allowed();
+        if (leads && here && std::ranges::any_of(allowed, [&](const IpPrefix& prefix) {
+                return prefix.contains(address);
+            })) {
+            return NeighborKey{.link = link, .address = address};
+        }
+    }
+    return std::nullopt;
+}
+
+// The segment says where it is unless its MAC was seen elsewhere. Whether the host has been heard
+// since the port came back does not matter: it lives, and its bond has this port.
+PortFacts Engine::with_synced_port(const NeighborKey& key,
+                                   const ServedInterface& served,
+                                   const PortFacts& learned) const {
+    const Synced* host = vouched_.empty() ? nullptr : synced(key);
+    const Link* port = host == nullptr ? nullptr : links_.find(host->port);
+    if (port == nullptr || served.bridge == IfIndex::None) {
+        return learned;
+    }
+    if (learned.state == PortFacts::State::Up && learned.port != port->index) {
+        return learned;
+    }
+    return {.state = is_up(*port) ? PortFacts::State::Up : PortFacts::State::Down,
+            .port = port->index};
+}
+
+// Evidence ----------------------------------------------------------------------------------------
+
+bool Engine::has_evidence(const NeighborRecord& record) const {
+    const ServedInterface* served = served_.find(record.key.link);
+    if (served == nullptr || is_synced(record.neighbor)) {
+        return false;
+    }
+    const PortFacts port = port_of(record.key);
+    const bool placed =
+        port.state == PortFacts::State::NotBridged || port.state == PortFacts::State::Up;
+    return placed && judge({.address = record.key.address,
+                            .neighbor = record.neighbor,
+                            .served = served,
+                            .port = port,
+                            .isolated = false,  // Its servers may still be heard by this leaf alone.
+                            .own_address = addresses_.owns(record.key.address),
+                            .own_mac = links_.owns_mac(record.neighbor.mac)}) == Reason::Eligible;
+}
+
+bool Engine::is_vouched_for(const NeighborRecord& record) const {
+    const Synced* host = vouched_.empty() ? nullptr : synced(record.key);
+    return host != nullptr && host->mac == record.neighbor.mac;
+}
+
+// It does not answer here and another leaf knows it: from now on it is theirs. `in_kernel`: its
+// entry there has not failed yet.
+void Engine::leave_to_others(NeighborRecord& record, bool in_kernel, TimePoint now) {
+    record.mute = false;
+    note_changed(record.key);
+    if (!in_kernel) {
+        record.in_kernel = false;
+        record.changed = now;
+    }
+    revivals_.push_back(record.key);
+}
+
+// Nobody vouches for it any more.
+void Engine::check_synced(const NeighborRecord& record, TimePoint now) {
+    if (synced_settled_ && record.in_kernel && is_synced(record.neighbor) &&
+        !vouched_.contains(record.key)) {
+        probes_.add(record.key, now);
+    }
+}
+
+void Engine::recheck_synced() {
+    neighbors_.for_each([this](const NeighborKey& key, const NeighborRecord& record) {
+        if (is_synced(record.neighbor) && !vouched_.contains(key)) {
+            mark_dirty(key);
+        }
+    });
+    for (const auto& [key, host] : vouched_) {
+        unsynced_.push_back(key);
+    }
+    std::ranges::sort(unsynced_);  // The map has no order.
+}
+
+void Engine::run_synced(TimePoint now) {
+    if (!knows_neighbors() || !facts_whole_) {
+        return;
+    }
+    for (const NeighborKey& key : std::exchange(unsynced_, {})) {
+        const Synced* host = synced(key);
+        const ServedInterface* served = served_.find(key.link);
+        if (host == nullptr || served == nullptr || !served->up || pinned_mac(key)) {
+            continue;
+        }
+        const NeighborRecord* record = neighbors_.find(key);
+        const bool alive = record != nullptr && record->in_kernel &&
+                           judge_state(record->neighbor) == Reason::Eligible;
+        if (alive && record->neighbor.mac == host->mac) {
+            continue;
+        }
+        if (alive && !is_synced(record->neighbor)) {
+            probes_.add(key, now);  // Another MAC has it here: is that so still?
+            continue;
+        }
+        if (record == nullptr && is_crowded(*served, host->mac)) {
+            ++learning_.over_limit;
+            continue;
+        }
+        write_neighbor({.key = key,
+                        .mac = host->mac,
+                        .state = Nud::NoArp,
+                        .ext_learned = true,
+                        .only_new = record == nullptr});
+    }
+}
+
+}  // namespace planed
