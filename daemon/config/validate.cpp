@@ -12,6 +12,7 @@
 #include "config/checks.hpp"
 #include "config/duration.hpp"
 #include "config/match.hpp"
+#include "config/validate_evpn.hpp"
 
 namespace planed::config {
 namespace {
@@ -56,7 +57,7 @@ public:
         check_routes();
         check_redis();
         check_api();
-        check_evpn();
+        validate_evpn(config_, written_, faults_, warnings_);
         check_metrics();
     }
 
@@ -286,66 +287,6 @@ private:
         }
         if (config_.api.listen.empty()) {
             warn("api.listen", "is empty: planectl cannot reach this planed");
-        }
-    }
-
-    void check_evpn() {
-        const EvpnConfig& evpn = config_.evpn;
-        if (evpn == EvpnConfig{}) {
-            return;
-        }
-        if (!evpn.router_id) {
-            fault("evpn", "lacks the key router_id, an IPv4 address that no other speaker has");
-        }
-        if (!written_.contains("evpn.local_as")) {
-            fault("evpn", "lacks the key local_as");
-        } else if (const Problem problem = as_number_problem(evpn.local_as)) {
-            fault("evpn.local_as", *problem);
-        }
-        if (evpn.peers.empty()) {
-            warn("evpn.peers", "is empty: EVPN has nobody to talk to");
-        }
-        std::map<IpAddress, std::size_t> seen;
-        for (std::size_t i = 0; i < evpn.peers.size(); ++i) {
-            const IpAddress& address = evpn.peers[i].address;
-            const std::string path = fmt::format("evpn.peers[{}]", i);
-            const auto [first, fresh] = seen.emplace(address, i);
-            if (!fresh && !address.is_unspecified()) {
-                fault(path + ".address",
-                      fmt::format(
-                          "{} is already evpn.peers[{}]", address.to_string(), first->second));
-            }
-            check_evpn_peer(evpn.peers[i], path);
-        }
-    }
-
-    void check_evpn_peer(const EvpnPeerConfig& peer, const std::string& path) {
-        const auto& listen = config_.evpn.listen;
-        const bool v4 = peer.address.is_v4();
-        const bool named = !peer.address.is_unspecified();  // Else it is a fault already.
-        if (const Problem problem = as_number_problem(peer.remote_as);
-            problem && peer.remote_as != 0) {
-            fault(path + ".remote_as", *problem);
-        }
-        if (peer.source && !peer.source->is_unspecified() && named && peer.source->is_v4() != v4) {
-            fault(path + ".source",
-                  fmt::format("{} cannot reach {}: one is IPv4, the other IPv6",
-                              peer.source->to_string(),
-                              peer.address.to_string()));
-        }
-        if (named && (peer.source == peer.address ||
-                      std::ranges::find(listen, peer.address) != listen.end())) {
-            fault(path + ".address", fmt::format("{} is our own", peer.address.to_string()));
-        }
-        const auto same_family = [&](const IpAddress& own) { return own.is_v4() == v4; };
-        if (peer.passive && named && std::ranges::none_of(listen, same_family)) {
-            fault(path + ".passive",
-                  fmt::format("nobody can connect: evpn.listen has no IPv{} address", v4 ? 4 : 6));
-        }
-        if (peer.hold_time == 1s || peer.hold_time == 2s) {
-            fault(path + ".hold_time",
-                  fmt::format("must be 0s or at least 3s, not {} (RFC 4271 4.2)",
-                              format_duration(peer.hold_time)));
         }
     }
 

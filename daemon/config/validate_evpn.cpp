@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/validate_evpn.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "config/checks.hpp"
+#include "config/duration.hpp"
+
+namespace planed::config {
+namespace {
+
+class EvpnValidator {
+public:
+    EvpnValidator(const EvpnConfig& evpn,
+                  const Places& written,
+                  FaultList& faults,
+                  FaultList& warnings)
+        : evpn_(evpn), written_(written), faults_(faults), warnings_(warnings) {}
+
+    void run() {
+        check_ourselves();
+        check_peers();
+    }
+
+private:
+    void fault(const std::string& path, std::string text) {
+        faults_.add(place_of(written_, path), path, std::move(text));
+    }
+    void warn(const std::string& path, std::string text) {
+        warnings_.add(place_of(written_, path), path, std::move(text));
+    }
+
+    void check_ourselves() {
+        if (!evpn_.router_id) {
+            fault("evpn", "lacks the key router_id, an IPv4 address that no other speaker has");
+        }
+        if (evpn_.local_as == 0 && !written_.contains("evpn.local_as")) {
+            fault("evpn", "lacks the key local_as");
+        } else if (const Problem problem = as_number_problem(evpn_.local_as)) {
+            fault("evpn.local_as", *problem);
+        }
+    }
+
+    void check_peers() {
+        if (evpn_.peers.empty()) {
+            warn("evpn.peers", "is empty: EVPN has nobody to talk to");
+        }
+        std::map<IpAddress, std::size_t> seen;
+        for (std::size_t i = 0; i < evpn_.peers.size(); ++i) {
+            const IpAddress& address = evpn_.peers[i].address;
+            const std::string path = fmt::format("evpn.peers[{}]", i);
+            const auto [first, fresh] = seen.emplace(address, i);
+            if (!fresh && !address.is_unspecified()) {
+                fault(path + ".address",
+                      fmt::format(
+                          "{} is already evpn.peers[{}]", address.to_string(), first->second));
+            }
+            check_peer(evpn_.peers[i], path);
+        }
+    }
+
+    void check_peer(const EvpnPeerConfig& peer, const std::string& path) {
+        const auto& listen = evpn_.listen;
+        const bool v4 = peer.address.is_v4();
+        const bool named = !peer.address.is_unspecified();  // Else it is a fault already.
+        if (const Problem problem = as_number_problem(peer.remote_as);
+            problem && peer.remote_as != 0) {
+            fault(path + ".remote_as", *problem);
+        }
+        if (peer.source && !peer.source->is_unspecified() && named && peer.source->is_v4() != v4) {
+            fault(path + ".source",
+                  fmt::format("{} cannot reach {}: one is IPv4, the other IPv6",
+                              peer.source->to_string(),
+                              peer.address.to_string()));
+        }
+        if (named && (peer.source == peer.address ||
+                      std::ranges::find(listen, peer.address) != listen.end())) {
+            fault(path + ".address", fmt::format("{} is our own", peer.address.to_string()));
+        }
+        const auto same_family = [&](const IpAddress& own) { return own.is_v4() == v4; };
+        if (peer.passive && named && std::ranges::none_of(listen, same_family)) {
+            fault(path + ".passive",
+                  fmt::format("nobody can connect: evpn.listen has no IPv{} address", v4 ? 4 : 6));
+        }
+        if (peer.hold_time == 1s || peer.hold_time == 2s) {
+            fault(path + ".hold_time",
+                  fmt::format("must be 0s or at least 3s, not {} (RFC 4271 4.2)",
+                              format_duration(peer.hold_time)));
+        }
+    }
+
+    const EvpnConfig& evpn_;
+    const Places& written_;
+    FaultList& faults_;
+    FaultList& warnings_;
+};
+
+}  // namespace
+
+void validate_evpn(const Config& config,
+                   const Places& written,
+                   FaultList& faults,
+                   FaultList& warnings) {
+    if (config.evpn != EvpnConfig{}) {
+        EvpnValidator(config.evpn, written, faults, warnings).run();
+    }
+}
+
+}  // namespace planed::config
