@@ -21,6 +21,7 @@ enum class UplinksDown : std::uint8_t { Withdraw, Shut };
 enum class NextHopForm : std::uint8_t { Interface, Self };
 enum class RouteType : std::uint8_t { Babel, Openfabric, Table, Sharp };
 enum class Unresolved : std::uint8_t { None, Reject };
+enum class EvpnProfile : std::uint8_t { L3, Classic };
 
 struct StaticHost {
     IpAddress address{};
@@ -151,6 +152,23 @@ struct EvpnPeerConfig {
     bool operator==(const EvpnPeerConfig&) const = default;
 };
 
+// Who numbers it, an AS or the owner of an IPv4 address, and the number: of 32 bits beside an AS of
+// 16, else of 16 (RFC 4360 3.1 and 3.2, RFC 5668).
+struct RouteTargetConfig {
+    std::optional<IpAddress> address{};  // IPv4; else it is `as`.
+    std::uint32_t as = 0;
+    std::uint32_t number = 0;
+    auto operator<=>(const RouteTargetConfig&) const = default;
+};
+
+struct EvpnVrfConfig {
+    std::string vrf{};      // "default", or a device's name.
+    std::uint32_t vni = 0;  // 1 to 16777215; its low 16 bits are like no other VRF's.
+    std::vector<RouteTargetConfig> route_targets{};  // Never empty.
+    EvpnProfile profile = EvpnProfile::L3;
+    bool operator==(const EvpnVrfConfig&) const = default;
+};
+
 // Without a router_id: option 1 only.
 struct EvpnConfig {
     std::optional<IpAddress> router_id{};  // IPv4.
@@ -158,6 +176,8 @@ struct EvpnConfig {
     std::vector<IpAddress> listen{};  // Empty: nobody can connect, we do.
     std::uint16_t listen_port = 179;
     std::vector<EvpnPeerConfig> peers{};
+    Duration hold = 120s;  // What a peer told outlives a session that was lost so long.
+    std::vector<EvpnVrfConfig> vrfs{};
     bool operator==(const EvpnConfig&) const = default;
 
     [[nodiscard]] bool is_on() const { return router_id.has_value(); }

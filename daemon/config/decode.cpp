@@ -17,6 +17,7 @@
 #include "config/checks.hpp"
 #include "config/duration.hpp"
 #include "config/keys.hpp"
+#include "config/route_target.hpp"
 #include "config/suggest.hpp"
 #include "net/utf8.hpp"
 
@@ -169,6 +170,7 @@ private:
     static bool is_required(const Text& rule) { return rule.need == Need::Required; }
     static bool is_required(const Whole& rule) { return rule.need == Need::Required; }
     static bool is_required(const HostAddress&) { return true; }
+    static bool is_required(const RouteTargetList&) { return true; }
     template <class Rule>
     static bool is_required(const Rule&) {
         return false;
@@ -494,6 +496,34 @@ private:
             fault(node, path, fmt::format("{} is no single host's MAC address", *text));
         } else {
             out = mac;
+        }
+    }
+
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::vector<RouteTargetConfig>& out,
+               const RouteTargetList& rule) {
+        out.clear();
+        std::map<RouteTargetConfig, Place> seen;
+        for_elements(
+            node, path, rule.max, [&](const DocumentNode& child, const std::string& child_path) {
+                const std::string* text = scalar(child, child_path, "a route target");
+                if (text == nullptr) {
+                    return;
+                }
+                const auto target = parse_route_target(*text);
+                if (!target) {
+                    fault(child, child_path, target.error().text);
+                    return;
+                }
+                const auto [first, fresh] = seen.emplace(*target, child.place);
+                if (!fresh) {
+                    twice(child, child_path, first->second);
+                }
+                out.push_back(*target);
+            });
+        if (node.kind != NodeKind::Scalar && node.kind != NodeKind::Map && node.items.empty()) {
+            fault(node, path, "must have at least one route target");
         }
     }
 

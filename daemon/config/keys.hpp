@@ -61,6 +61,9 @@ struct PrefixList {
     std::size_t max = 0;
     Form form = Form::Prefix;
 };
+struct RouteTargetList {  // Never empty; required.
+    std::size_t max = 0;
+};
 struct PartList {
     std::size_t max = 0;
 };
@@ -94,9 +97,15 @@ struct Choices<Unresolved> {
     static constexpr std::array<std::string_view, 2> kWords{"none", "reject"};
 };
 
+template <>
+struct Choices<EvpnProfile> {
+    static constexpr std::array<std::string_view, 2> kWords{"l3", "classic"};
+};
+
 inline constexpr std::uint32_t kAnyU32 = 0xFFFFFFFF;
 inline constexpr std::uint32_t kHostsMax = 131072;  // All neighbours of one leaf, core/limits.hpp.
 inline constexpr std::uint32_t kPortMax = 65535;
+inline constexpr std::uint32_t kAny24 = 0xFF'FFFF;
 
 template <class T>
 struct Keys;
@@ -289,6 +298,19 @@ struct Keys<EvpnPeerConfig> {
 };
 
 template <>
+struct Keys<EvpnVrfConfig> {
+    template <class Visit>
+    static void each(Visit&& visit) {
+        visit("vrf",
+              &EvpnVrfConfig::vrf,
+              Text{.check = check_interface_name, .need = Need::Required});
+        visit("vni", &EvpnVrfConfig::vni, Whole{.min = 1, .max = kAny24, .need = Need::Required});
+        visit("route_targets", &EvpnVrfConfig::route_targets, RouteTargetList{.max = 16});
+        visit("profile", &EvpnVrfConfig::profile, Choice{});
+    }
+};
+
+template <>
 struct Keys<EvpnConfig> {
     template <class Visit>
     static void each(Visit&& visit) {
@@ -297,6 +319,8 @@ struct Keys<EvpnConfig> {
         visit("listen", &EvpnConfig::listen, AddressList{.max = 16, .check = bgp_listen_problem});
         visit("listen_port", &EvpnConfig::listen_port, Whole{.min = 1, .max = kPortMax});
         visit("peers", &EvpnConfig::peers, PartList{.max = 64});
+        visit("hold", &EvpnConfig::hold, Span{.min = 0s, .max = 24h});
+        visit("vrfs", &EvpnConfig::vrfs, PartList{.max = 64});
     }
 };
 

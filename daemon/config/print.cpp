@@ -9,6 +9,7 @@
 
 #include "config/duration.hpp"
 #include "config/keys.hpp"
+#include "config/route_target.hpp"
 
 namespace planed::config {
 namespace {
@@ -91,6 +92,9 @@ std::string scalar(const IpAddress& field, const AddressList&) {
 std::string scalar(const IpPrefix& field, const PrefixList&) {
     return yaml_text(field.to_string());
 }
+std::string scalar(const RouteTargetConfig& field, const RouteTargetList&) {
+    return yaml_text(format_route_target(field));
+}
 std::string scalar(const std::string& field, const TextList&) {
     return yaml_text(field);
 }
@@ -164,6 +168,12 @@ private:
     void key(std::string_view name,
              const std::vector<IpAddress>& field,
              const AddressList& rule,
+             std::size_t indent) {
+        list(name, field, rule, indent);
+    }
+    void key(std::string_view name,
+             const std::vector<RouteTargetConfig>& field,
+             const RouteTargetList& rule,
              std::size_t indent) {
         list(name, field, rule, indent);
     }

@@ -2,9 +2,13 @@
 #include "config/validate_evpn.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -16,15 +20,17 @@ namespace {
 
 class EvpnValidator {
 public:
-    EvpnValidator(const EvpnConfig& evpn,
+    EvpnValidator(const Config& config,
                   const Places& written,
                   FaultList& faults,
                   FaultList& warnings)
-        : evpn_(evpn), written_(written), faults_(faults), warnings_(warnings) {}
+        : evpn_(config.evpn), written_(written), faults_(faults), warnings_(warnings) {}
 
     void run() {
         check_ourselves();
         check_peers();
+        check_vrfs();
+        check_route_targets();
     }
 
 private:
@@ -94,6 +100,60 @@ private:
         }
     }
 
+    void check_vrfs() {
+        constexpr std::uint32_t kNumbering = 0xFFFF;
+        std::map<std::string_view, std::size_t> names;
+        std::map<std::uint32_t, std::size_t> numbers;
+        for (std::size_t i = 0; i < evpn_.vrfs.size(); ++i) {
+            const EvpnVrfConfig& vrf = evpn_.vrfs[i];
+            const std::string path = fmt::format("evpn.vrfs[{}]", i);
+            const auto [name, fresh_name] = names.emplace(vrf.vrf, i);
+            if (!fresh_name && !vrf.vrf.empty()) {
+                already(path + ".vrf", quoted(vrf.vrf), "evpn.vrfs", name->second);
+            }
+            if (vrf.vni == 0) {
+                continue;  // Named as a fault already.
+            }
+            const auto [number, fresh_number] = numbers.emplace(vrf.vni & kNumbering, i);
+            const std::uint32_t other = evpn_.vrfs[number->second].vni;
+            if (!fresh_number && other == vrf.vni) {
+                already(path + ".vni", fmt::format("{}", vrf.vni), "evpn.vrfs", number->second);
+            } else if (!fresh_number) {
+                fault(path + ".vni",
+                      fmt::format("{} and {} (evpn.vrfs[{}]) have the same low 16 bits, which "
+                                  "number route distinguishers",
+                                  vrf.vni,
+                                  other,
+                                  number->second));
+            }
+        }
+    }
+
+    // A segment's route is for the VRFs together (RFC 7432 8.2.1).
+    void check_route_targets() {
+        constexpr std::size_t kTogetherMax = 256;  // Half of a message of 4096 octets.
+        std::set<RouteTargetConfig> together;
+        for (const EvpnVrfConfig& vrf : evpn_.vrfs) {
+            together.insert(vrf.route_targets.begin(), vrf.route_targets.end());
+        }
+        if (together.size() > kTogetherMax) {
+            fault("evpn.vrfs",
+                  fmt::format("have {} route targets together; {} fit the route of a segment",
+                              together.size(),
+                              kTogetherMax));
+        }
+    }
+
+    void already(const std::string& path,
+                 std::string_view what,
+                 std::string_view list,
+                 std::size_t first) {
+        const std::string element = fmt::format("{}[{}]", list, first);
+        fault(path,
+              fmt::format(
+                  "{} is already {}, in line {}", what, element, place_of(written_, element).line));
+    }
+
     const EvpnConfig& evpn_;
     const Places& written_;
     FaultList& faults_;
@@ -107,7 +167,7 @@ void validate_evpn(const Config& config,
                    FaultList& faults,
                    FaultList& warnings) {
     if (config.evpn != EvpnConfig{}) {
-        EvpnValidator(config.evpn, written, faults, warnings).run();
+        EvpnValidator(config, written, faults, warnings).run();
     }
 }
 

@@ -67,6 +67,18 @@ TEST(Diff, TakesEvpnLive) {
     EXPECT_EQ(live_part(Config{}, after), after);
 }
 
+TEST(Diff, TakesVrfsLive) {
+    Config before;
+    before.evpn.vrfs = {{.vrf = "default", .vni = 1, .route_targets = {{.as = 1}}}};
+    Config after = before;
+    after.evpn.hold = 1s;
+    after.evpn.vrfs[0].route_targets[0].number = 1;
+
+    EXPECT_THAT(diff(before, after).keys, ElementsAre("evpn.hold", "evpn.vrfs"));
+    EXPECT_THAT(diff(before, after).needs_restart, IsEmpty());
+    EXPECT_EQ(live_part(before, after), after);
+}
+
 TEST(LivePart, IsAllButWhatNeedsARestart) {
     const Config before;
     const Config after = changed();

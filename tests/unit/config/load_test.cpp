@@ -76,6 +76,9 @@ evpn:
     - {address: "fd00::2", remote_as: 7, port: 180, passive: true, source: "fd00::1",
        password: "00 b#x", ttl_security: 2, hold_time: 9s, connect_retry: 1s, description: b1,
        max_prefixes: 8, enabled: false}
+  hold: 1h
+  vrfs:
+    - {vrf: Vrf-red, vni: 16777215, route_targets: ["65000:100", 4200000001:7], profile: classic}
 )",
                                     "f");
 
@@ -139,6 +142,12 @@ evpn:
                             .description = "b1",
                             .max_prefixes = 8,
                             .enabled = false}}};
+    want.evpn.hold = 1h;
+    want.evpn.vrfs = {
+        {.vrf = "Vrf-red",
+         .vni = 16777215,
+         .route_targets = {{.as = 65000, .number = 100}, {.as = 4200000001, .number = 7}},
+         .profile = EvpnProfile::Classic}};
     EXPECT_EQ(loaded.config, want) << to_yaml(loaded.config);
 }
 

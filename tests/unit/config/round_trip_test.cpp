@@ -108,6 +108,15 @@ private:
             out = MacAddress({2, 0, 0, 0, 0, static_cast<std::uint8_t>(below(256))});
         }
     }
+    void value(std::vector<RouteTargetConfig>& out, const RouteTargetList&) {
+        for (std::uint32_t number = 1 + below(3); number > 0; --number) {
+            const bool by_address = below(2) == 0;
+            out.push_back(
+                {.address = by_address ? std::optional(IpAddress::v4(10, 0, 0, 1)) : std::nullopt,
+                 .as = by_address ? 0 : 1 + below(20000),
+                 .number = number});
+        }
+    }
     template <class T>
     void value(T& out, const Part&) {
         part(out);
@@ -164,6 +173,10 @@ TEST(Print, WritesEveryKeyOnce) {
                                      .port = "swp5"}}}};
     config.evpn.listen = {IpAddress::v4(10, 66, 0, 1)};
     config.evpn.peers = {{.address = IpAddress::v4(10, 66, 0, 2), .remote_as = 65000}};
+    config.evpn.vrfs = {{.vrf = "default",
+                         .vni = 100,
+                         .route_targets = {{.as = 65000, .number = 100},
+                                           {.address = IpAddress::v4(10, 66, 0, 1), .number = 7}}}};
 
     EXPECT_EQ(to_yaml(config), R"(node:
   name: ""
@@ -248,6 +261,14 @@ evpn:
       description: ""
       max_prefixes: 65536
       enabled: true
+  hold: 2m
+  vrfs:
+    - vrf: default
+      vni: 100
+      route_targets:
+        - "65000:100"
+        - "10.66.0.1:7"
+      profile: l3
 )");
 }
 

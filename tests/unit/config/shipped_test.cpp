@@ -2,6 +2,7 @@
 // The files under config/ are what the code says, key by key.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -100,6 +101,30 @@ TEST(Examples, HaveNoFaultAndNoWarning) {
         ++count;
     }
     EXPECT_GT(count, 1);
+}
+
+// Lists that are empty by default: their keys stand in comments, with the default or an example.
+template <class T>
+void comment_lines(const std::string& indent, std::vector<std::string>& lines) {
+    Keys<T>::each([&](std::string_view name, auto member, auto rule) {
+        lines.push_back(indent + std::string(name) + ": ");
+        if constexpr (std::is_same_v<decltype(rule), Part>) {
+            comment_lines<decltype(field_type(member))>(indent + "  ", lines);
+        }
+    });
+}
+
+TEST(PlanedYaml, NamesTheKeysOfVrfsInComments) {
+    std::ifstream file(kShipped / "planed.yaml");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string here = text.substr(text.find("\nevpn:\n"));
+    std::vector<std::string> wanted;
+    comment_lines<EvpnVrfConfig>("  #   ", wanted);
+    ASSERT_GT(wanted.size(), 3U);
+
+    for (const std::string& line : wanted) {
+        EXPECT_THAT(here, testing::HasSubstr('\n' + line));
+    }
 }
 
 // planed.yaml has no peer, for there is none by default.
