@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "evpn/df_election.hpp"
+#include "evpn/esi.hpp"
 #include "net/ip_prefix.hpp"
 #include "net/mac_address.hpp"
 #include "net/time.hpp"
@@ -169,6 +171,29 @@ struct EvpnVrfConfig {
     bool operator==(const EvpnVrfConfig&) const = default;
 };
 
+struct EvpnDfConfig {
+    evpn::DfAlgorithm algorithm = evpn::DfAlgorithm::HighestPreference;
+    std::uint16_t preference = evpn::DfOffer::kPreferenceDefault;
+    bool dont_preempt = false;
+    bool ac_df = false;
+    bool operator==(const EvpnDfConfig&) const = default;
+};
+
+// One server: named by `esi`, or by `system_mac` and `id`, never by both.
+struct EvpnSegmentConfig {
+    std::string port{};  // Exact: its bond, or its port.
+    std::optional<evpn::Esi> esi{};
+    std::optional<MacAddress> system_mac{};
+    std::optional<std::uint32_t> id{};  // 1 to 16777215.
+    EvpnDfConfig df{};
+    bool operator==(const EvpnSegmentConfig&) const = default;
+
+    /// Nullopt only where validate() has found fault with it.
+    [[nodiscard]] std::optional<evpn::Esi> identifier() const {
+        return esi || !system_mac || !id ? esi : evpn::Esi::of_mac(*system_mac, *id);
+    }
+};
+
 // Without a router_id: option 1 only.
 struct EvpnConfig {
     std::optional<IpAddress> router_id{};  // IPv4.
@@ -176,8 +201,11 @@ struct EvpnConfig {
     std::vector<IpAddress> listen{};  // Empty: nobody can connect, we do.
     std::uint16_t listen_port = 179;
     std::vector<EvpnPeerConfig> peers{};
-    Duration hold = 120s;  // What a peer told outlives a session that was lost so long.
+    Duration hold = 120s;          // What a peer told outlives a session that was lost so long.
+    Duration startup_delay = 30s;  // Segments wait for what peers have, at most so long.
+    Duration df_wait = 3s;         // RFC 8584 2.1
     std::vector<EvpnVrfConfig> vrfs{};
+    std::vector<EvpnSegmentConfig> segments{};
     bool operator==(const EvpnConfig&) const = default;
 
     [[nodiscard]] bool is_on() const { return router_id.has_value(); }

@@ -493,9 +493,28 @@ private:
                   fmt::format("must be a MAC address such as 02:00:00:00:00:05, not {}",
                               quoted(*text)));
         } else if (mac->is_zero() || mac->is_multicast()) {
-            fault(node, path, fmt::format("{} is no single host's MAC address", *text));
+            fault(node, path, fmt::format("{} is no single device's MAC address", *text));
         } else {
             out = mac;
+        }
+    }
+
+    void value(const DocumentNode& node,
+               const std::string& path,
+               std::optional<evpn::Esi>& out,
+               const SegmentIdentifier&) {
+        const std::string* text = scalar(node, path, "an ESI");
+        if (text == nullptr) {
+            return;
+        }
+        // The complaint repeats the text, so it is given one that fits a line: what is right stays
+        // as it is, what is wrong stays wrong.
+        const std::string shown = quoted(*text);
+        const auto esi = evpn::Esi::parse(std::string_view(shown).substr(1, shown.size() - 2));
+        if (esi) {
+            out = *esi;
+        } else {
+            fault(node, path, esi.error().text);
         }
     }
 

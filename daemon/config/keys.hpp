@@ -61,7 +61,8 @@ struct PrefixList {
     std::size_t max = 0;
     Form form = Form::Prefix;
 };
-struct RouteTargetList {  // Never empty; required.
+struct SegmentIdentifier {};  // Ten octets.
+struct RouteTargetList {      // Never empty; required.
     std::size_t max = 0;
 };
 struct PartList {
@@ -100,6 +101,11 @@ struct Choices<Unresolved> {
 template <>
 struct Choices<EvpnProfile> {
     static constexpr std::array<std::string_view, 2> kWords{"l3", "classic"};
+};
+template <>
+struct Choices<evpn::DfAlgorithm> {
+    static constexpr std::array<std::string_view, 4> kWords{
+        "modulus", "hrw", "highest_preference", "lowest_preference"};
 };
 
 inline constexpr std::uint32_t kAnyU32 = 0xFFFFFFFF;
@@ -311,6 +317,32 @@ struct Keys<EvpnVrfConfig> {
 };
 
 template <>
+struct Keys<EvpnDfConfig> {
+    template <class Visit>
+    static void each(Visit&& visit) {
+        constexpr std::uint32_t kPreferenceMax = 65535;
+        visit("algorithm", &EvpnDfConfig::algorithm, Choice{});
+        visit("preference", &EvpnDfConfig::preference, Whole{.min = 0, .max = kPreferenceMax});
+        visit("dont_preempt", &EvpnDfConfig::dont_preempt, Flag{});
+        visit("ac_df", &EvpnDfConfig::ac_df, Flag{});
+    }
+};
+
+template <>
+struct Keys<EvpnSegmentConfig> {
+    template <class Visit>
+    static void each(Visit&& visit) {
+        visit("port",
+              &EvpnSegmentConfig::port,
+              Text{.check = check_interface_name, .need = Need::Required});
+        visit("esi", &EvpnSegmentConfig::esi, SegmentIdentifier{});
+        visit("system_mac", &EvpnSegmentConfig::system_mac, HostMac{});
+        visit("id", &EvpnSegmentConfig::id, Whole{.min = 1, .max = kAny24});
+        visit("df", &EvpnSegmentConfig::df, Part{});
+    }
+};
+
+template <>
 struct Keys<EvpnConfig> {
     template <class Visit>
     static void each(Visit&& visit) {
@@ -320,7 +352,10 @@ struct Keys<EvpnConfig> {
         visit("listen_port", &EvpnConfig::listen_port, Whole{.min = 1, .max = kPortMax});
         visit("peers", &EvpnConfig::peers, PartList{.max = 64});
         visit("hold", &EvpnConfig::hold, Span{.min = 0s, .max = 24h});
+        visit("startup_delay", &EvpnConfig::startup_delay, Span{.min = 0s, .max = 1h});
+        visit("df_wait", &EvpnConfig::df_wait, Span{.min = 0s, .max = 60s});
         visit("vrfs", &EvpnConfig::vrfs, PartList{.max = 64});
+        visit("segments", &EvpnConfig::segments, PartList{.max = 1024});
     }
 };
 

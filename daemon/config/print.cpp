@@ -137,6 +137,24 @@ private:
         }
     }
 
+    void key(std::string_view name,
+             const std::optional<evpn::Esi>& field,
+             const SegmentIdentifier&,
+             std::size_t indent) {
+        if (field) {
+            line(indent, fmt::format("{}: {}", name, yaml_text(field->to_string())));
+        }
+    }
+
+    void key(std::string_view name,
+             const std::optional<std::uint32_t>& field,
+             const Whole& rule,
+             std::size_t indent) {
+        if (field) {
+            line(indent, fmt::format("{}: {}", name, scalar(*field, rule)));
+        }
+    }
+
     template <class T>
     void key(std::string_view name, const T& field, const Part&, std::size_t indent) {
         const std::size_t before = out_.size();

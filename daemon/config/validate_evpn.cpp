@@ -14,6 +14,9 @@
 
 #include "config/checks.hpp"
 #include "config/duration.hpp"
+#include "config/match.hpp"
+#include "evpn/df_election.hpp"
+#include "evpn/esi.hpp"
 
 namespace planed::config {
 namespace {
@@ -24,13 +27,18 @@ public:
                   const Places& written,
                   FaultList& faults,
                   FaultList& warnings)
-        : evpn_(config.evpn), written_(written), faults_(faults), warnings_(warnings) {}
+        : evpn_(config.evpn),
+          uplinks_(config.uplinks),
+          written_(written),
+          faults_(faults),
+          warnings_(warnings) {}
 
     void run() {
         check_ourselves();
         check_peers();
         check_vrfs();
         check_route_targets();
+        check_segments();
     }
 
 private:
@@ -144,6 +152,35 @@ private:
         }
     }
 
+    void check_segments() {
+        if (!evpn_.segments.empty() && evpn_.vrfs.empty()) {
+            fault("evpn.segments", "need a VRF: evpn.vrfs is empty");
+        }
+        std::map<std::string_view, std::size_t> ports;
+        std::map<evpn::Esi, std::size_t> names;
+        for (std::size_t i = 0; i < evpn_.segments.size(); ++i) {
+            const EvpnSegmentConfig& segment = evpn_.segments[i];
+            const std::string path = fmt::format("evpn.segments[{}]", i);
+            const auto [port, fresh_port] = ports.emplace(segment.port, i);
+            if (!fresh_port && !segment.port.empty()) {
+                already(path + ".port", quoted(segment.port), "evpn.segments", port->second);
+            }
+            check_uplinks(segment, path);
+            check_identifier(segment, path);
+            const auto esi = segment.identifier();
+            if (esi) {
+                const auto [name, fresh_name] = names.emplace(*esi, i);
+                if (!fresh_name) {
+                    already(path + (segment.esi ? ".esi" : ".id"),
+                            fmt::format("ESI {}", esi->to_string()),
+                            "evpn.segments",
+                            name->second);
+                }
+            }
+            check_df(segment.df, path + ".df");
+        }
+    }
+
     void already(const std::string& path,
                  std::string_view what,
                  std::string_view list,
@@ -154,7 +191,54 @@ private:
                   "{} is already {}, in line {}", what, element, place_of(written_, element).line));
     }
 
+    void check_uplinks(const EvpnSegmentConfig& segment, const std::string& path) {
+        if (check_interface_name(segment.port)) {
+            return;  // Named as a fault already.
+        }
+        for (std::size_t i = 0; i < uplinks_.size(); ++i) {
+            const std::string& uplink = uplinks_[i];
+            if (!check_interface_pattern(uplink) && globs_overlap(uplink, segment.port)) {
+                fault(path + ".port",
+                      fmt::format("{} is also an uplink: uplinks[{}] ({})",
+                                  quoted(segment.port),
+                                  i,
+                                  quoted(uplink)));
+                return;
+            }
+        }
+    }
+
+    // A key that is there but wrong is a fault already, and not missing as well.
+    void check_identifier(const EvpnSegmentConfig& segment, const std::string& path) {
+        const bool esi = segment.esi || written_.contains(path + ".esi");
+        const bool mac = segment.system_mac || written_.contains(path + ".system_mac");
+        const bool id = segment.id || written_.contains(path + ".id");
+        if (esi && (mac || id)) {
+            fault(path + ".esi", "cannot stand beside system_mac and id: each names the segment");
+        } else if (!esi && mac != id) {
+            fault(path, fmt::format("lacks the key {}", mac ? "id" : "system_mac"));
+        } else if (!esi && !mac) {
+            fault(path, "lacks a name: the key esi, or the keys system_mac and id");
+        }
+    }
+
+    void check_df(const EvpnDfConfig& df, const std::string& path) {
+        using evpn::DfAlgorithm;
+        if (df.algorithm != DfAlgorithm::Modulus && df.algorithm != DfAlgorithm::Hrw) {
+            return;
+        }
+        const std::string why =
+            fmt::format("has no effect: {} knows no preference", evpn::name_of(df.algorithm));
+        if (df.preference != EvpnDfConfig{}.preference) {
+            warn(path + ".preference", why);
+        }
+        if (df.dont_preempt) {
+            warn(path + ".dont_preempt", why);
+        }
+    }
+
     const EvpnConfig& evpn_;
+    const std::vector<std::string>& uplinks_;
     const Places& written_;
     FaultList& faults_;
     FaultList& warnings_;

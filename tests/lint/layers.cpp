@@ -22,7 +22,9 @@ std::span<const Layer> layers() {
     static const std::vector<Layer> table_of_layers{
         {.scope = "net/", .ours = {}, .others = {"tl/expected.hpp", "fmt/", "arpa/inet.h"}},
         {.scope = "telemetry/", .ours = {"net/"}, .others = {"fmt/"}},
-        {.scope = "config/", .ours = {"net/"}, .others = {"fmt/"}},
+        {.scope = "config/",
+         .ours = {"net/", "evpn/esi.hpp", "evpn/df_election.hpp"},
+         .others = {"fmt/"}},
         {.scope = "config/load.cpp",
          .ours = {"net/"},
          .others = {"fmt/", "yaml-cpp/"},

@@ -67,16 +67,34 @@ TEST(Diff, TakesEvpnLive) {
     EXPECT_EQ(live_part(Config{}, after), after);
 }
 
-TEST(Diff, TakesVrfsLive) {
+TEST(Diff, TakesSegmentsLive) {
     Config before;
     before.evpn.vrfs = {{.vrf = "default", .vni = 1, .route_targets = {{.as = 1}}}};
+    before.evpn.segments = {{.port = "a", .system_mac = MacAddress({2, 0, 0, 0, 0, 1}), .id = 1}};
     Config after = before;
     after.evpn.hold = 1s;
+    after.evpn.startup_delay = 1s;
+    after.evpn.df_wait = 1s;
     after.evpn.vrfs[0].route_targets[0].number = 1;
+    after.evpn.segments[0].df.preference = 1;
 
-    EXPECT_THAT(diff(before, after).keys, ElementsAre("evpn.hold", "evpn.vrfs"));
+    EXPECT_THAT(
+        diff(before, after).keys,
+        ElementsAre(
+            "evpn.hold", "evpn.startup_delay", "evpn.df_wait", "evpn.vrfs", "evpn.segments"));
     EXPECT_THAT(diff(before, after).needs_restart, IsEmpty());
     EXPECT_EQ(live_part(before, after), after);
+}
+
+// Another spelling of the same is told from it: a segment may be renamed without being another one.
+TEST(Diff, TellsTheSpellingsOfASegment) {
+    Config before;
+    before.evpn.segments = {{.port = "a", .system_mac = MacAddress({2, 0, 0, 0, 0, 1}), .id = 1}};
+    Config after;
+    after.evpn.segments = {{.port = "a", .esi = before.evpn.segments[0].identifier()}};
+
+    EXPECT_EQ(after.evpn.segments[0].identifier(), before.evpn.segments[0].identifier());
+    EXPECT_THAT(diff(before, after).keys, ElementsAre("evpn.segments"));
 }
 
 TEST(LivePart, IsAllButWhatNeedsARestart) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What EVPN's VRFs and the hold time may be, and what is said of the rest.
+// What EVPN's VRFs and timers may be, and what is said of the rest.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,24 +25,31 @@ std::vector<std::string> faults_of_vrf(std::string_view keys) {
 }
 
 TEST(EvpnTimers, MayBeAnythingInTheirRange) {
-    EXPECT_THAT(faults_of(speaker_and("  hold: 24h\n")), IsEmpty());
+    EXPECT_THAT(faults_of(speaker_and("  hold: 24h\n  startup_delay: 1h\n  df_wait: 60s\n")),
+                IsEmpty());
 
-    const Loaded none = load_text(speaker_and("  hold: 0s\n"), "f");
+    const Loaded none =
+        load_text(speaker_and("  hold: 0s\n  startup_delay: 0s\n  df_wait: 0s\n"), "f");
 
     EXPECT_THAT(lines(none.faults), IsEmpty());
     EXPECT_EQ(none.config.evpn.hold, 0s);
+    EXPECT_EQ(none.config.evpn.startup_delay, 0s);
+    EXPECT_EQ(none.config.evpn.df_wait, 0s);
 }
 
 TEST(EvpnTimers, SayWhatIsWrong) {
-    EXPECT_THAT(faults_of(speaker_and("  hold: 86401s\n")),
-                ElementsAre("f:5:9: evpn.hold: must be from 0s to 24h, not \"86401s\""));
+    EXPECT_THAT(
+        faults_of(speaker_and("  hold: 86401s\n  startup_delay: 3601s\n  df_wait: 60001ms\n")),
+        ElementsAre("f:5:9: evpn.hold: must be from 0s to 24h, not \"86401s\"",
+                    "f:6:18: evpn.startup_delay: must be from 0s to 1h, not \"3601s\"",
+                    "f:7:12: evpn.df_wait: must be from 0s to 1m, not \"60001ms\""));
     EXPECT_THAT(faults_of(speaker_and("  hold: 120\n")),
                 ElementsAre("f:5:9: evpn.hold: must be a duration such as 900ms, 30s or 5m (units: "
                             "us, ms, s, m, h), not \"120\" (did you mean 120s?)"));
 }
 
 TEST(EvpnTimers, AreNoReasonToSpeakByThemselves) {
-    EXPECT_THAT(faults_of("evpn: {hold: 2m}"), IsEmpty());
+    EXPECT_THAT(faults_of("evpn: {hold: 2m, startup_delay: 30s, df_wait: 3s}"), IsEmpty());
     EXPECT_THAT(faults_of("evpn: {hold: 1m}"),
                 ElementsAre(HasSubstr("lacks the key router_id"), HasSubstr("key local_as")));
 }

@@ -77,8 +77,13 @@ evpn:
        password: "00 b#x", ttl_security: 2, hold_time: 9s, connect_retry: 1s, description: b1,
        max_prefixes: 8, enabled: false}
   hold: 1h
+  startup_delay: 1s
+  df_wait: 500ms
   vrfs:
     - {vrf: Vrf-red, vni: 16777215, route_targets: ["65000:100", 4200000001:7], profile: classic}
+  segments:
+    - {port: bond1, system_mac: "44:38:39:ff:ff:01", id: 16777215,
+       df: {algorithm: lowest_preference, preference: 0, dont_preempt: true, ac_df: true}}
 )",
                                     "f");
 
@@ -143,11 +148,20 @@ evpn:
                             .max_prefixes = 8,
                             .enabled = false}}};
     want.evpn.hold = 1h;
+    want.evpn.startup_delay = 1s;
+    want.evpn.df_wait = 500ms;
     want.evpn.vrfs = {
         {.vrf = "Vrf-red",
          .vni = 16777215,
          .route_targets = {{.as = 65000, .number = 100}, {.as = 4200000001, .number = 7}},
          .profile = EvpnProfile::Classic}};
+    want.evpn.segments = {{.port = "bond1",
+                           .system_mac = MacAddress::parse("44:38:39:ff:ff:01"),
+                           .id = 16777215,
+                           .df = {.algorithm = evpn::DfAlgorithm::LowestPreference,
+                                  .preference = 0,
+                                  .dont_preempt = true,
+                                  .ac_df = true}}};
     EXPECT_EQ(loaded.config, want) << to_yaml(loaded.config);
 }
 
@@ -525,7 +539,7 @@ std::vector<Wrong> wrong_addresses() {
          "1:57: interfaces[0].hosts[0].mac: must be a MAC address such as 02:00:00:00:00:05, not "
          "\"02-00-00-00-00-05\""},
         {host + "10.0.0.5, mac: 01:00:5e:00:00:05}]}]",
-         "1:57: interfaces[0].hosts[0].mac: 01:00:5e:00:00:05 is no single host's MAC address"},
+         "1:57: interfaces[0].hosts[0].mac: 01:00:5e:00:00:05 is no single device's MAC address"},
         {host + "10.0.0.5, port: a/b}]}]",
          "1:58: interfaces[0].hosts[0].port: must be an interface name, which has no space, / or "
          ":, not \"a/b\""},

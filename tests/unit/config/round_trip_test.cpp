@@ -73,6 +73,11 @@ private:
         const std::uint64_t span = std::uint64_t{rule.max} - rule.min + 1;
         out = static_cast<Number>(rule.min + below(span));
     }
+    void value(std::optional<std::uint32_t>& out, const Whole& rule) {
+        if (below(2) == 0) {
+            value(out.emplace(), rule);
+        }
+    }
     void value(std::uint32_t& out, const Percent&) { out = below(101); }
     void value(Duration& out, const Span& rule) {
         const auto steps = static_cast<std::uint64_t>((rule.max - rule.min) / rule.step) + 1;
@@ -106,6 +111,12 @@ private:
     void value(std::optional<MacAddress>& out, const HostMac&) {
         if (below(2) == 0) {
             out = MacAddress({2, 0, 0, 0, 0, static_cast<std::uint8_t>(below(256))});
+        }
+    }
+    void value(std::optional<evpn::Esi>& out, const SegmentIdentifier&) {
+        if (below(2) == 0) {
+            out = evpn::Esi::arbitrary(
+                {static_cast<std::uint8_t>(below(256)), 0, 0, 0, 0, 0, 0, 0, 1});
         }
     }
     void value(std::vector<RouteTargetConfig>& out, const RouteTargetList&) {
@@ -177,6 +188,9 @@ TEST(Print, WritesEveryKeyOnce) {
                          .vni = 100,
                          .route_targets = {{.as = 65000, .number = 100},
                                            {.address = IpAddress::v4(10, 66, 0, 1), .number = 7}}}};
+    config.evpn.segments = {
+        {.port = "bond1", .esi = evpn::Esi::parse("03:44:38:39:ff:ff:01:00:00:01").value()},
+        {.port = "bond2", .system_mac = MacAddress::parse("44:38:39:ff:ff:01"), .id = 2}};
 
     EXPECT_EQ(to_yaml(config), R"(node:
   name: ""
@@ -262,6 +276,8 @@ evpn:
       max_prefixes: 65536
       enabled: true
   hold: 2m
+  startup_delay: 30s
+  df_wait: 3s
   vrfs:
     - vrf: default
       vni: 100
@@ -269,6 +285,22 @@ evpn:
         - "65000:100"
         - "10.66.0.1:7"
       profile: l3
+  segments:
+    - port: bond1
+      esi: "03:44:38:39:ff:ff:01:00:00:01"
+      df:
+        algorithm: highest_preference
+        preference: 32767
+        dont_preempt: false
+        ac_df: false
+    - port: bond2
+      system_mac: "44:38:39:ff:ff:01"
+      id: 2
+      df:
+        algorithm: highest_preference
+        preference: 32767
+        dont_preempt: false
+        ac_df: false
 )");
 }
 

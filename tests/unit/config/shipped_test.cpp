@@ -114,13 +114,14 @@ void comment_lines(const std::string& indent, std::vector<std::string>& lines) {
     });
 }
 
-TEST(PlanedYaml, NamesTheKeysOfVrfsInComments) {
+TEST(PlanedYaml, NamesTheKeysOfVrfsAndSegmentsInComments) {
     std::ifstream file(kShipped / "planed.yaml");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const std::string here = text.substr(text.find("\nevpn:\n"));
     std::vector<std::string> wanted;
     comment_lines<EvpnVrfConfig>("  #   ", wanted);
-    ASSERT_GT(wanted.size(), 3U);
+    comment_lines<EvpnSegmentConfig>("  #   ", wanted);
+    ASSERT_GT(wanted.size(), 10U);
 
     for (const std::string& line : wanted) {
         EXPECT_THAT(here, testing::HasSubstr('\n' + line));
