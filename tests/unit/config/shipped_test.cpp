@@ -13,6 +13,7 @@
 
 #include "config/keys.hpp"
 #include "config/load.hpp"
+#include "config/match.hpp"
 #include "config/print.hpp"
 #include "unit/config/lines.hpp"
 
@@ -100,7 +101,7 @@ TEST(Examples, HaveNoFaultAndNoWarning) {
         EXPECT_FALSE(loaded.config.interfaces.empty());
         ++count;
     }
-    EXPECT_GT(count, 1);
+    EXPECT_GT(count, 3);
 }
 
 // Lists that are empty by default: their keys stand in comments, with the default or an example.
@@ -125,6 +126,27 @@ TEST(PlanedYaml, NamesTheKeysOfVrfsAndSegmentsInComments) {
 
     for (const std::string& line : wanted) {
         EXPECT_THAT(here, testing::HasSubstr('\n' + line));
+    }
+}
+
+TEST(Examples, AreTwoLeavesOfTheSameSegments) {
+    const Config a = load_file(kShipped / "examples" / "evpn-leaf-a.yaml").config;
+    const Config b = load_file(kShipped / "examples" / "evpn-leaf-b.yaml").config;
+
+    EXPECT_NE(a.node.plane, b.node.plane);
+    EXPECT_EQ(a.evpn.local_as, b.evpn.local_as);
+    ASSERT_EQ(a.evpn.peers.size(), 1U);
+    ASSERT_EQ(b.evpn.peers.size(), 1U);
+    EXPECT_EQ(a.evpn.peers[0].remote_as, a.evpn.local_as);
+    EXPECT_EQ(a.evpn.peers[0].address, b.evpn.router_id);
+    EXPECT_EQ(b.evpn.peers[0].address, a.evpn.router_id);
+    EXPECT_EQ(a.evpn.vrfs, b.evpn.vrfs);
+    ASSERT_EQ(a.evpn.segments.size(), b.evpn.segments.size());
+    EXPECT_FALSE(a.evpn.segments.empty());
+    for (std::size_t i = 0; i < a.evpn.segments.size(); ++i) {
+        EXPECT_EQ(a.evpn.segments[i].identifier(), b.evpn.segments[i].identifier());
+        EXPECT_NE(a.evpn.segments[i].df.preference, b.evpn.segments[i].df.preference);
+        EXPECT_NE(interface_for(a, a.evpn.segments[i].port), nullptr);
     }
 }
 
