@@ -21,6 +21,10 @@
 namespace planed::config {
 namespace {
 
+bool is_of(const std::string& pattern, const std::string& name) {
+    return is_glob(pattern) ? glob_matches(pattern, name) : pattern == name;
+}
+
 class EvpnValidator {
 public:
     EvpnValidator(const Config& config,
@@ -197,7 +201,7 @@ private:
         }
         for (std::size_t i = 0; i < uplinks_.size(); ++i) {
             const std::string& uplink = uplinks_[i];
-            if (!check_interface_pattern(uplink) && globs_overlap(uplink, segment.port)) {
+            if (!check_interface_pattern(uplink) && is_of(uplink, segment.port)) {
                 fault(path + ".port",
                       fmt::format("{} is also an uplink: uplinks[{}] ({})",
                                   quoted(segment.port),

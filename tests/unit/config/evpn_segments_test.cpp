@@ -187,7 +187,21 @@ TEST(EvpnSegment, IsBehindNoUplink) {
     EXPECT_THAT(faults_of(two + "uplinks: [swp50, 'swp4?', swp49]\n"),
                 ElementsAre("f:8:14: evpn.segments[1].port: \"swp49\" is also an uplink: "
                             "uplinks[1] (\"swp4?\")"));
-    EXPECT_THAT(faults_of(two + "uplinks: [swp50]\n"), IsEmpty());
+    EXPECT_THAT(faults_of(two + "uplinks: [swp49]\n"),
+                ElementsAre("f:8:14: evpn.segments[1].port: \"swp49\" is also an uplink: "
+                            "uplinks[0] (\"swp49\")"));
+    EXPECT_THAT(faults_of(two + "uplinks: [swp50, 'bond1?']\n"), IsEmpty());
+}
+
+TEST(EvpnSegment, IsOneOfSoMany) {
+    std::string text = segments({});
+    for (int i = 1; i <= 1024; ++i) {
+        text += fmt::format("    - {{port: p{}, system_mac: 44:38:39:ff:ff:01, id: {}}}\n", i, i);
+    }
+
+    EXPECT_THAT(faults_of(text), IsEmpty());
+    EXPECT_THAT(faults_of(text + "    - {port: p, system_mac: 44:38:39:ff:ff:01, id: 1025}\n"),
+                ElementsAre("f:7:5: evpn.segments: has 1025 elements; at most 1024 are taken"));
 }
 
 TEST(EvpnSegment, NeedsASpeakerAndAVrf) {

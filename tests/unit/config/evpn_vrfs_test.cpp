@@ -144,6 +144,17 @@ TEST(EvpnVrf, SaysWhatIsWrongAmongVrfs) {
                     "\"x\""));
 }
 
+TEST(EvpnVrf, IsOneOfSoMany) {
+    std::string text = speaker_and("  vrfs:\n");
+    for (int i = 1; i <= 64; ++i) {
+        text += fmt::format("    - {{vrf: v{}, vni: {}, route_targets: ['1:1']}}\n", i, i);
+    }
+
+    EXPECT_THAT(faults_of(text), IsEmpty());
+    EXPECT_THAT(faults_of(text + "    - {vrf: v, vni: 65, route_targets: ['1:1']}\n"),
+                ElementsAre("f:6:5: evpn.vrfs: has 65 elements; at most 64 are taken"));
+}
+
 /// Twenty VRFs with `count` route targets each, none of them twice.
 std::string twenty_vrfs(int count) {
     std::string text = "  vrfs:\n";
