@@ -407,6 +407,13 @@ void Engine::on(const FdbSeen& seen, TimePoint /*now*/) {
 
 void Engine::on(const FdbGone& gone, TimePoint /*now*/) {
     fdb_.gone(gone);
+    if (!steered_.empty() && steered_.contains(gone.key)) {
+        for (const IfIndex link : served_.on_bridge(gone.key.bridge, gone.key.vlan)) {
+            for (const IpAddress& address : neighbors_.addresses_of(link, gone.key.mac)) {
+                unsynced_.push_back({.link = link, .address = address});
+            }
+        }
+    }
 }
 
 // Dumps -------------------------------------------------------------------------------------------
@@ -724,6 +731,7 @@ void Engine::on(const StopRequested& /*requested*/, TimePoint /*now*/) {
     if (withdraw) {
         settings_.undo_all();
         remove_proxies();
+        remove_synced();
         open_shut_ports();
     } else if (!shut_ports_.empty()) {
         say(Level::Warn,

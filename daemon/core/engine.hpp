@@ -152,6 +152,7 @@ public:
         IpAddress leaf{};
         TimePoint since{};
         std::optional<NeighborKey> place{};  // Where it would be here; nullopt: nowhere.
+        std::optional<FdbKey> steered{};     // Its MAC in the bridge that it is behind.
     };
     [[nodiscard]] const Synced* synced(const NeighborKey& key) const;
     [[nodiscard]] std::size_t synced_count() const { return synced_.size(); }
@@ -349,10 +350,16 @@ private:
     [[nodiscard]] PortFacts with_synced_port(const NeighborKey& key,
                                              const ServedInterface& served,
                                              const PortFacts& learned) const;
+    void confirm_by_others(const NeighborKey& key, PortBinding* binding) const;
+    void steer(Synced& host);
+    void unsteer(Synced& host);
+    void write_forwarding(const FdbKey& key, const Synced& host);
+    [[nodiscard]] bool is_our_writing(const NeighborRecord& record, TimePoint sent) const;
     [[nodiscard]] bool is_vouched_for(const NeighborRecord& record) const;
     void leave_to_others(NeighborRecord& record, bool in_kernel, TimePoint now);
     void check_synced(const NeighborRecord& record, TimePoint now);
     void recheck_synced();
+    void remove_synced();
     void run_synced(TimePoint now);
 
     // What operators ask for (engine_commands.cpp).
@@ -472,6 +479,12 @@ private:
     TimePoint next_resolve_{};                          // Static hosts without a MAC.
     std::map<SyncedName, Synced> synced_;  // Entries stay where they are.
     absl::flat_hash_map<NeighborKey, const Synced*> vouched_;  // Those that have a place here.
+    // MACs of those that are behind a bridge: how many hosts, and when we last wrote an entry.
+    struct Steered {
+        std::size_t hosts = 0;
+        TimePoint written{};
+    };
+    absl::flat_hash_map<FdbKey, Steered> steered_;
     std::vector<NeighborKey> unsynced_;  // Places to be compared with the kernel's table.
     bool synced_settled_ = false;
     Conflicts conflicts_;

@@ -405,7 +405,7 @@ void Engine::on(const ForwardingRead& read, TimePoint now) {
             return;
         }
     }
-    if (read.silent) {
+    if (read.silent && !is_our_writing(*record, now - *read.silent)) {
         record->sent = std::max(record->sent, now - *read.silent);
     }
     if (lives_otherwise(*record, now)) {

@@ -290,6 +290,7 @@ Engine::Whereabouts Engine::whereabouts_of(const NeighborKey& key, const MacAddr
     const ServedInterface& served = *where.served;
     if (served.bridge != IfIndex::None) {
         where.binding = fdb_.find(fdb_key(served, mac));
+        confirm_by_others(key, where.binding);
     }
     where.port = static_port(key, served)
                      .value_or(with_synced_port(key, served, port_of(served, where.binding)));

@@ -33,6 +33,7 @@ void Engine::on(const SyncedGone& gone, TimePoint /*now*/) {
     if (place) {
         vouched_.erase(*place);
     }
+    unsteer(found->second);
     synced_.erase(found);
     if (place) {
         mark_dirty(*place);
@@ -69,6 +70,54 @@ void Engine::place_synced(const SyncedName& name, Synced& host) {
         mark_dirty(*place);
         unsynced_.push_back(*place);
     }
+    steer(host);
+}
+
+// What a server that is silent here is sent would be flooded to all ports: the bridge has nowhere to
+// learn from where it is.
+void Engine::steer(Synced& host) {
+    const ServedInterface* served = host.place ? served_.find(host.place->link) : nullptr;
+    const auto wanted = served != nullptr && served->bridge != IfIndex::None
+                            ? std::optional(fdb_key(*served, host.mac))
+                            : std::nullopt;
+    if (host.steered == wanted) {
+        return;
+    }
+    unsteer(host);
+    host.steered = wanted;
+    if (wanted) {
+        ++steered_[*wanted].hosts;
+    }
+}
+
+void Engine::unsteer(Synced& host) {
+    const auto key = std::exchange(host.steered, std::nullopt);
+    const auto found = key ? steered_.find(*key) : steered_.end();
+    if (found == steered_.end() || --found->second.hosts > 0) {
+        return;
+    }
+    steered_.erase(found);
+    const PortBinding* binding = fdb_.find(*key);
+    const Link* port = links_.find(host.port);
+    if (binding != nullptr && binding->live && binding->written && port != nullptr &&
+        binding->port == port->index) {
+        outputs_.emplace_back(WriteForwarding{
+            .request = next_request_++, .key = *key, .port = port->index, .put = false});
+    }
+}
+
+void Engine::write_forwarding(const FdbKey& key, const Synced& host) {
+    const PortBinding* binding = fdb_.find(key);
+    const Link* port = links_.find(host.port);
+    const auto steered = steered_.find(key);
+    const bool known = binding != nullptr && binding->live;
+    if (known || steered == steered_.end() || port == nullptr || !is_up(*port) ||
+        steered->second.written + limits::kForwardingRetry > now_) {
+        return;
+    }
+    steered->second.written = now_;
+    outputs_.emplace_back(WriteForwarding{
+        .request = next_request_++, .key = key, .port = port->index, .put = true});
 }
 
 // Of the interfaces that the segment's port leads to, the one in whose subnet the address is.
@@ -113,6 +162,25 @@ PortFacts Engine::with_synced_port(const NeighborKey& key,
             .port = port->index};
 }
 
+// The bridge takes an entry that we write for a frame just heard.
+bool Engine::is_our_writing(const NeighborRecord& record, TimePoint sent) const {
+    const ServedInterface* served = served_.find(record.key.link);
+    if (steered_.empty() || served == nullptr || served->bridge == IfIndex::None) {
+        return false;
+    }
+    const auto steered = steered_.find(fdb_key(*served, record.neighbor.mac));
+    return steered != steered_.end() && sent < steered->second.written + limits::kForwardingWritten;
+}
+
+// So it stays when that word ends, until the host has been asked.
+void Engine::confirm_by_others(const NeighborKey& key, PortBinding* binding) const {
+    const Synced* host = binding == nullptr || vouched_.empty() ? nullptr : synced(key);
+    const Link* port = host == nullptr ? nullptr : links_.find(host->port);
+    if (port != nullptr && binding->port == port->index && is_up(*port)) {
+        binding->unconfirmed = false;
+    }
+}
+
 // Evidence ----------------------------------------------------------------------------------------
 
 bool Engine::has_evidence(const NeighborRecord& record) const {
@@ -147,6 +215,7 @@ void Engine::leave_to_others(NeighborRecord& record, bool in_kernel, TimePoint n
         record.changed = now;
     }
     revivals_.push_back(record.key);
+    unsynced_.push_back(record.key);
 }
 
 // Nobody vouches for it any more.
@@ -169,6 +238,20 @@ void Engine::recheck_synced() {
     std::ranges::sort(unsynced_);  // The map has no order.
 }
 
+// What is in the kernel by another leaf's word alone goes with us.
+void Engine::remove_synced() {
+    for (auto& [name, host] : synced_) {
+        const NeighborRecord* record = host.place ? neighbors_.find(*host.place) : nullptr;
+        if (record != nullptr && record->in_kernel && is_synced(record->neighbor)) {
+            outputs_.emplace_back(
+                DeleteNeighbor{.request = next_request_++, .key = *host.place});
+        }
+        unsteer(host);
+    }
+    vouched_.clear();
+    synced_.clear();
+}
+
 void Engine::run_synced(TimePoint now) {
     if (!knows_neighbors() || !facts_whole_) {
         return;
@@ -182,6 +265,9 @@ void Engine::run_synced(TimePoint now) {
         const NeighborRecord* record = neighbors_.find(key);
         const bool alive = record != nullptr && record->in_kernel &&
                            judge_state(record->neighbor) == Reason::Eligible;
+        if (host->steered) {
+            write_forwarding(*host->steered, *host);
+        }
         if (alive && record->neighbor.mac == host->mac) {
             continue;
         }

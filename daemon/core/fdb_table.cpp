@@ -23,6 +23,7 @@ bool FdbTable::see(const FdbSeen& seen, bool port_up) {
     // An entry of a port without carrier is on its way out: it proves nothing.
     const bool confirmed = binding.unconfirmed && port_up;
     binding.live = true;
+    binding.written = seen.entry.ext_learned;
     binding.remembered = false;
     binding.heard_early = binding.unconfirmed && !port_up;
     if (port_up) {

@@ -31,6 +31,7 @@ struct PortBinding {
     bool heard_early = false;  // Unconfirmed, but heard again before the port was seen to be up.
     bool remembered = false;   // From the state file, not seen live yet.
     bool saved = false;        // The state file has it as it stands here.
+    bool written = false;      // Live, and by a control plane's word, not by a frame.
     std::uint32_t mark = 0;
 };
 

@@ -41,6 +41,10 @@ inline constexpr std::size_t kPlannedPerTurnMax = 8'192;
 
 // Kernel tables are read whole this often even if no event was lost: some changes have no event.
 inline constexpr Duration kAuditInterval = 60s;
+// A forwarding entry that we have written is written again after this long, if it is not there.
+inline constexpr Duration kForwardingRetry = 1s;
+// What the bridge says it has heard within this long after we wrote an entry may be that writing.
+inline constexpr Duration kForwardingWritten = 100ms;
 // A FAILED entry that makes the kernel deaf to its host is deleted after this long.
 inline constexpr Duration kFailedGrace = 20ms;
 // A port that the kernel would not take down or up is set again after this long.

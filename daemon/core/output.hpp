@@ -95,6 +95,15 @@ struct ReadForwarding {
     FdbKey key{};
     bool operator==(const ReadForwarding&) const = default;
 };
+/// The bridge is to send what is for this MAC by this port, as if it had heard it there; or forget
+/// that again. It ages no such entry, and the first frame by another port moves it.
+struct WriteForwarding {
+    std::uint64_t request = 0;  // Comes back in KernelAnswered.
+    FdbKey key{};
+    IfIndex port{};
+    bool put = false;
+    bool operator==(const WriteForwarding&) const = default;
+};
 /// Remove an entry that we wrote: FAILED ones marked externally learned are never collected.
 struct DeleteNeighbor {
     std::uint64_t request = 0;
@@ -212,6 +221,7 @@ using Output = std::variant<StartDump,
                             WriteNeighbor,
                             DeleteNeighbor,
                             ReadForwarding,
+                            WriteForwarding,
                             SendProxy,
                             ApplySetting,
                             SetLinkUp,

@@ -396,6 +396,12 @@ bool Kernel::carry_out(const Output& output, TimePoint now) {
                  .found = {},
                  .reads_forwarding = true},
                 netlink::read_forwarding_request(*read, sequence_));
+    } else if (const auto* steer = std::get_if<WriteForwarding>(&output)) {
+        ++sequence_;
+        request({.id = steer->request,
+                 .what = fmt::format("forwarding entry {}", steer->key.mac.to_string()),
+                 .found = {}},
+                netlink::write_forwarding_request(*steer, sequence_));
     } else if (const auto* proxy = std::get_if<SendProxy>(&output)) {
         ++sequence_;
         request({.id = proxy->request,

@@ -117,7 +117,10 @@ Result<std::optional<Input>> forwarding_entry(const Message& message,
         return FdbGone{.key = key, .port = port};
     }
     const bool local = (header.ndm_state & NUD_PERMANENT) != 0;
-    return FdbSeen{.key = key, .entry = {.port = port, .local = local}, .source = source};
+    const bool ext_learned = (header.ndm_flags & NTF_EXT_LEARNED) != 0;
+    return FdbSeen{.key = key,
+                   .entry = {.port = port, .local = local, .ext_learned = ext_learned},
+                   .source = source};
 }
 
 }  // namespace

@@ -205,6 +205,22 @@ Encoded read_forwarding_request(const ReadForwarding& read, std::uint32_t sequen
     return request.u32(NDA_MASTER, number(read.key.bridge)).encoded();
 }
 
+Encoded write_forwarding_request(const WriteForwarding& write, std::uint32_t sequence) {
+    ndmsg header{};
+    header.ndm_family = AF_BRIDGE;
+    header.ndm_ifindex = static_cast<int>(number(write.port));
+    header.ndm_state = NUD_REACHABLE;
+    header.ndm_flags = NTF_MASTER | NTF_EXT_LEARNED;
+    const int type = write.put ? RTM_NEWNEIGH : RTM_DELNEIGH;
+    const int create = write.put ? NLM_F_CREATE | NLM_F_REPLACE : 0;
+    Request request(type, NLM_F_ACK | create, sequence);
+    request.header(header).bytes(NDA_LLADDR, write.key.mac.bytes());
+    if (write.key.vlan != VlanId::None) {
+        request.u16(NDA_VLAN, number(write.key.vlan));
+    }
+    return request.encoded();
+}
+
 Encoded delete_neighbor_request(const DeleteNeighbor& remove, std::uint32_t sequence) {
     return Request(RTM_DELNEIGH, NLM_F_ACK, sequence)
         .header(neighbor_header(remove.key, NUD_NONE, 0))

@@ -30,6 +30,8 @@ std::vector<std::uint8_t> write_neighbor_request(const WriteNeighbor& write,
 /// entry or by ENOENT.
 std::vector<std::uint8_t> read_forwarding_request(const ReadForwarding& read,
                                                   std::uint32_t sequence);
+std::vector<std::uint8_t> write_forwarding_request(const WriteForwarding& write,
+                                                   std::uint32_t sequence);
 std::vector<std::uint8_t> delete_neighbor_request(const DeleteNeighbor& remove,
                                                   std::uint32_t sequence);
 

@@ -169,6 +169,12 @@ struct Describe {
     std::string operator()(const ReadForwarding& read) const {
         return "read forwarding " + read.key.mac.to_string();
     }
+    std::string operator()(const WriteForwarding& write) const {
+        return fmt::format("{} forwarding {} by {}",
+                           write.put ? "write" : "delete",
+                           write.key.mac.to_string(),
+                           number(write.port));
+    }
     std::string operator()(const ApplySetting& apply) const {
         return fmt::format(
             "set {} of {} to {}", static_cast<int>(apply.setting), apply.name, apply.value);

@@ -43,9 +43,9 @@ Input KernelFacts::remove(const NeighborKey& key) {
     return NeighborGone{.key = key, .last = {.state = Nud::Failed}};
 }
 
-Input KernelFacts::learn(const FdbKey& key, IfIndex port) {
-    fdb_[key] = {.port = port};
-    return FdbSeen{.key = key, .entry = {.port = port}};
+Input KernelFacts::learn(const FdbKey& key, IfIndex port, bool ext_learned) {
+    fdb_[key] = {.port = port, .ext_learned = ext_learned};
+    return FdbSeen{.key = key, .entry = fdb_.at(key)};
 }
 
 Input KernelFacts::unlearn(const FdbKey& key) {
@@ -57,6 +57,9 @@ Input KernelFacts::unlearn(const FdbKey& key) {
 std::vector<Input> KernelFacts::cut(const Link& port_without_carrier) {
     std::vector<Input> events;
     for (const FdbKey& key : behind(port_without_carrier.index)) {
+        if (fdb_.at(key).ext_learned) {
+            continue;  // br_fdb_delete_by_port() flushes none of these.
+        }
         events.push_back(unlearn(key));
     }
     events.push_back(set(port_without_carrier));

@@ -28,7 +28,7 @@ public:
     /// `ip neigh del`, or the end of a FAILED entry.
     Input remove(const NeighborKey& key);
 
-    Input learn(const FdbKey& key, IfIndex port);
+    Input learn(const FdbKey& key, IfIndex port, bool ext_learned = false);
     Input unlearn(const FdbKey& key);
     /// A port loses its carrier as a bridge tells it: first the forwarding entries, then the link.
     std::vector<Input> cut(const Link& port_without_carrier);

@@ -110,6 +110,11 @@ void Leaf::answer(const Output& output, std::vector<Input>& inputs) {
                         .ext_learned = write->ext_learned,
                         .protocol = write->ext_learned ? kNeighborProtocol : std::uint8_t{0}}));
         inputs.emplace_back(KernelAnswered{.request = write->request});
+    } else if (const auto* steer = std::get_if<WriteForwarding>(&output)) {
+        inputs.emplace_back(steer->put ? kernel.learn(steer->key, steer->port, true)
+                                       : kernel.unlearn(steer->key));
+        inputs.emplace_back(KernelAnswered{.request = steer->request});
+        sent[steer->key.mac] = now;  // The bridge takes it for a frame.
     } else if (const auto* read = std::get_if<ReadForwarding>(&output)) {
         ForwardingRead answer{.request = read->request};
         if (const auto at = sent.find(read->key.mac); at != sent.end()) {

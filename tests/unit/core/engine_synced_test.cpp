@@ -254,6 +254,96 @@ TEST(EngineSynced, AsksWithPaceWhenManyLoseTheirWordAtOnce) {
     EXPECT_GE(at_once + writes_of(leaf.run_for(1min)).size(), kHosts);
 }
 
+// The bridge --------------------------------------------------------------------------------------
+
+std::vector<WriteForwarding> steers_of(const std::vector<Output>& outputs) {
+    return only<WriteForwarding>(outputs);
+}
+MATCHER_P3(Steers, from, port, put, "") {
+    return arg.key == in_br0(from) && arg.port == port && arg.put == put;
+}
+
+TEST(EngineSynced, ShowsTheBridgeTheWayToWhomItHasNotHeard) {
+    RailLeaf leaf;
+
+    EXPECT_THAT(steers_of(leaf.feed(synced(kHost, mac(6)))),
+                ElementsAre(Steers(mac(6), kSwp1, true)));
+    // And takes that back with the other leaf's word.
+    (void)leaf.feed(SyncedSettled{});
+    EXPECT_THAT(steers_of(leaf.feed(gone(kHost))), ElementsAre(Steers(mac(6), kSwp1, false)));
+    EXPECT_TRUE(leaf.kernel.neighbors().contains(on_br0(kHost))) << "it is asked first";
+}
+
+TEST(EngineSynced, LeavesTheBridgeAloneThatHasHeardTheMac) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp1));
+
+    EXPECT_THAT(steers_of(leaf.feed(synced(kHost, mac(6)))), IsEmpty());
+    EXPECT_THAT(steers_of(leaf.feed(gone(kHost))), IsEmpty());
+}
+
+TEST(EngineSynced, KeepsTheWayAsLongAsOneAddressOfTheMacNeedsIt) {
+    SyncedLeaf leaf;
+    EXPECT_THAT(steers_of(leaf.feed(synced("10.0.0.7", mac(6)))), IsEmpty());
+
+    EXPECT_THAT(steers_of(leaf.feed(gone(kHost))), IsEmpty());
+    EXPECT_THAT(steers_of(leaf.feed(gone("10.0.0.7"))), ElementsAre(Steers(mac(6), kSwp1, false)));
+}
+
+TEST(EngineSynced, ShowsTheWayAgainWhenTheBridgeHasForgotten) {
+    SyncedLeaf leaf;
+    leaf.now += limits::kForwardingRetry;
+
+    EXPECT_THAT(steers_of(leaf.feed(leaf.kernel.unlearn(in_br0(mac(6))))),
+                ElementsAre(Steers(mac(6), kSwp1, true)));
+}
+
+TEST(EngineSynced, DoesNotTakeItsOwnEntryForAFrame) {
+    SyncedLeaf leaf;
+    leaf.now += 2s;
+
+    const auto outputs = leaf.fail_to_answer();
+
+    EXPECT_THAT(only<ReadForwarding>(outputs), SizeIs(1));
+    EXPECT_THAT(writes_of(outputs), ElementsAre(Writes(kHost, Nud::NoArp, mac(6))));
+    EXPECT_FALSE(leaf.engine.has_evidence(leaf.host()));
+    EXPECT_EQ(leaf.engine.learning().mute, 0U);
+}
+
+TEST(EngineSynced, TakesAFrameThatTheBridgeHasHeardForEvidence) {
+    SyncedLeaf leaf;
+    leaf.now += 2s;
+    leaf.sent[mac(6)] = leaf.now - 1s;
+
+    EXPECT_THAT(writes_of(leaf.fail_to_answer()),
+                ElementsAre(Writes(kHost, Nud::Stale, mac(6))));
+    EXPECT_TRUE(leaf.engine.has_evidence(leaf.host()));
+}
+
+TEST(EngineSynced, StaysWhenTheWordEndsAfterItsPortCameBack) {
+    SyncedLeaf leaf;
+    const Link port = bridge_port(kSwp1, "swp1", kBr0);
+    (void)leaf.feed(leaf.kernel.cut(without_carrier(port)));
+    (void)leaf.feed(leaf.kernel.set(flapped(port)));
+
+    const auto outputs = leaf.feed(gone(kHost));
+
+    EXPECT_THAT(routes_of(outputs), IsEmpty()) << "it is asked before it is let go";
+    EXPECT_THAT(writes_of(outputs), testing::Contains(Writes(kHost, Nud::Probe, mac(6))));
+}
+
+TEST(EngineSynced, TakesWithItWhatItHasByAnothersWordAlone) {
+    Config config = serving({"br0"});
+    config.on_exit = OnExit::Withdraw;
+    SyncedLeaf leaf(config);
+
+    const auto outputs = leaf.feed(StopRequested{});
+
+    EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(6), kSwp1, false)));
+    EXPECT_FALSE(leaf.kernel.neighbors().contains(on_br0(kHost)));
+    EXPECT_TRUE(leaf.kernel.neighbors().contains(on_br0("10.0.0.5")));
+}
+
 // Before the peers have spoken --------------------------------------------------------------------
 
 TEST(EngineSynced, WaitsForItsPeersBeforeItDoubtsWhatAnEarlierRunHasLeft) {

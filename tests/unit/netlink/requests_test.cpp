@@ -67,6 +67,30 @@ TEST(Requests, DeletesANeighbour) {
     EXPECT_EQ(delete_neighbor_request(remove, expected.sequence), expected.bytes);
 }
 
+TEST(Requests, WritesAForwardingEntryAndDeletesIt) {
+    const auto put = recorded("request-fdb-ext-learned");
+    const auto drop = recorded("request-fdb-delete");
+    WriteForwarding write{.key = {.bridge = kBridge, .mac = mac("02:00:00:00:05:01")},
+                          .port = IfIndex{4},
+                          .put = true};
+    EXPECT_EQ(write_forwarding_request(write, put.sequence), put.bytes);
+    write.put = false;
+    EXPECT_EQ(write_forwarding_request(write, drop.sequence), drop.bytes);
+}
+
+TEST(Requests, NamesTheVlanOfAForwardingEntry) {
+    const WriteForwarding plain{
+        .key = {.bridge = kBridge, .mac = mac("02:00:00:00:05:01")}, .port = IfIndex{4}};
+    WriteForwarding tagged = plain;
+    tagged.key.vlan = VlanId{100};
+    Datagram expected = write_forwarding_request(plain, 1);
+    const Datagram vlan{6, 0, NDA_VLAN, 0, 100, 0, 0, 0};
+    expected.insert(expected.end(), vlan.begin(), vlan.end());
+    expected[0] = static_cast<std::uint8_t>(expected.size());
+
+    EXPECT_EQ(write_forwarding_request(tagged, 1), expected);
+}
+
 TEST(Requests, DumpsTheForwardingTable) {
     const auto expected = recorded("request-fdb");
 
