@@ -560,6 +560,19 @@ private:
             });
     }
 
+    grpc::ServerUnaryReactor* Segments(grpc::CallbackServerContext* context,
+                                       const v1::SegmentsRequest* /*request*/,
+                                       v1::SegmentsResponse* response) override {
+        return in_loop(context, [this, response]() -> Finish {
+            return [response, segments = hooks_.evpn_segments()] {
+                for (const evpn::SegmentView& segment : segments) {
+                    fill(*response->add_segments(), segment);
+                }
+                return grpc::Status::OK;
+            };
+        });
+    }
+
     grpc::ServerUnaryReactor* Peers(grpc::CallbackServerContext* context,
                                     const v1::PeersRequest* /*request*/,
                                     v1::PeersResponse* response) override {

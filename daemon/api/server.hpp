@@ -16,6 +16,7 @@
 #include "bgp/view.hpp"
 #include "core/input.hpp"
 #include "core/snapshot.hpp"
+#include "evpn/multihoming.hpp"
 #include "net/result.hpp"
 #include "telemetry/note.hpp"
 
@@ -67,6 +68,7 @@ struct Hooks {
     std::function<std::string()> show_config;
     std::function<std::string()> zebra_release;
     std::function<std::vector<std::pair<std::string, std::uint64_t>>()> counters;
+    std::function<std::vector<evpn::SegmentView>()> evpn_segments;
     std::function<std::vector<bgp::PeerView>()> evpn_peers;
     /// Appends up to `max` routes behind the cursor and moves it; true: there are more.
     std::function<bool(bgp::RouteCursor& cursor, std::size_t max, std::vector<bgp::RouteRow>& rows)>

@@ -95,7 +95,69 @@ struct FillRoute {
     }
 };
 
+constexpr std::string_view kDiffers = "differs";
+
+std::string algorithm_word(std::uint8_t algorithm) {
+    return algorithm <= static_cast<std::uint8_t>(evpn::DfAlgorithm::LowestPreference)
+               ? std::string(evpn::name_of(evpn::DfAlgorithm{algorithm}))
+               : fmt::format("algorithm_{}", algorithm);
+}
+
+std::string text(const std::optional<IpAddress>& address) {
+    return address ? address->to_string() : std::string();
+}
+
+void fill(v1::SegmentVrf& message, const evpn::VrfRoleView& role, bool announced) {
+    message.set_vrf(role.vrf);
+    message.set_vni(role.vni);
+    for (const evpn::DfCandidate& candidate : role.candidates) {
+        const evpn::DfOffer& offer = candidate.offer;
+        v1::SegmentLeaf& leaf = *message.add_leaves();
+        leaf.set_leaf(candidate.originator.to_string());
+        leaf.set_algorithm(algorithm_word(offer.algorithm));
+        leaf.set_preference(offer.preference);
+        leaf.set_dont_preempt((offer.bitmap & evpn::DfOffer::kDontPreempt) != 0);
+        leaf.set_ac_df((offer.bitmap & evpn::DfOffer::kAcInfluenced) != 0);
+    }
+    if (!announced || !role.elected) {
+        message.set_role(announced ? "waiting" : "down");
+        return;
+    }
+    message.set_role(std::string(evpn::name_of(role.role)));
+    message.set_forwarder(text(role.result.forwarder));
+    message.set_backup(text(role.result.backup));
+    message.set_algorithm(std::string(evpn::name_of(role.result.algorithm)));
+    message.set_fell_back(role.result.fell_back);
+}
+
 }  // namespace
+
+void fill(v1::Segment& message, const evpn::SegmentView& segment) {
+    message.set_esi(segment.esi.to_string());
+    message.set_port(segment.port);
+    message.set_up(segment.up);
+    message.set_announced(segment.announced);
+    message.set_local_hosts(segment.local);
+    message.set_synced_hosts(segment.synced);
+    message.set_algorithm(algorithm_word(segment.offer.algorithm));
+    message.set_preference(segment.offer.preference);
+    for (const evpn::VrfRoleView& role : segment.roles) {
+        fill(*message.add_vrfs(), role, segment.announced);
+    }
+    if (message.vrfs().empty()) {
+        return;
+    }
+    message.set_role(message.vrfs(0).role());
+    message.set_forwarder(message.vrfs(0).forwarder());
+    for (const v1::SegmentVrf& vrf : message.vrfs()) {
+        if (vrf.role() != message.vrfs(0).role()) {
+            message.set_role(std::string(kDiffers));
+        }
+        if (vrf.forwarder() != message.vrfs(0).forwarder()) {
+            message.clear_forwarder();
+        }
+    }
+}
 
 void fill(v1::Peer& message, const bgp::PeerView& peer, WallOffset wall) {
     message.set_address(peer.address.to_string());

@@ -186,6 +186,16 @@ Outcome Client::proxies(const std::string& interface, Array& rows) {
         [](Stub& stub, auto&&... all) { return stub.Proxies(all...); }, request, rows);
 }
 
+Outcome Client::segments(Array& rows) {
+    v1::SegmentsResponse response;
+    const Outcome outcome =
+        impl_->call([](Stub& stub, auto&&... all) { return stub.Segments(all...); },
+                    v1::SegmentsRequest(),
+                    response);
+    Impl::append(response, rows);
+    return outcome;
+}
+
 Outcome Client::peers(Array& rows) {
     v1::PeersResponse response;
     const Outcome outcome = impl_->call(

@@ -54,6 +54,7 @@ public:
     Outcome hosts(const HostFilter& filter, Array& rows);
     Outcome routes(const std::string& vrf, Array& rows);
     Outcome proxies(const std::string& interface, Array& rows);
+    Outcome segments(Array& rows);
     Outcome peers(Array& rows);
     Outcome evpn_routes(const std::string& peer, std::uint32_t type, Array& rows);
     Outcome explain(const std::string& address, Value& answer);

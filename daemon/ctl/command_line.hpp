@@ -23,6 +23,7 @@ enum class Action : std::uint8_t {
     Hosts,
     Routes,
     Proxies,
+    Segments,
     Peers,
     EvpnRoutes,
     Explain,

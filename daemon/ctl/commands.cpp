@@ -140,6 +140,7 @@ public:
             case Action::Hosts: return hosts();
             case Action::Routes: return routes();
             case Action::Proxies: return proxies();
+            case Action::Segments: return segments();
             case Action::Peers: return peers();
             case Action::EvpnRoutes: return evpn_routes();
             case Action::Explain: return explain();
@@ -287,6 +288,21 @@ private:
                           {{"INTERFACE", "interface"}, {"ADDRESS", "address"}, {"STATE", "state"}},
                           "proxied host");
     }
+    int segments() {
+        Array rows;
+        const Outcome outcome = client_.segments(rows);
+        return print_rows(outcome,
+                          std::move(rows),
+                          {{"ESI", "esi"},
+                           {"PORT", "port"},
+                           {"UP", "up"},
+                           {"ROLE", "role"},
+                           {"FORWARDER", "forwarder"},
+                           {"LOCAL", "local_hosts"},
+                           {"SYNCED", "synced_hosts"}},
+                          "segment");
+    }
+
     int peers() {
         Array rows;
         const Outcome outcome = client_.peers(rows);

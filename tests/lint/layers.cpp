@@ -90,6 +90,7 @@ std::span<const Layer> layers() {
                   "core/snapshot_builder.hpp",
                   "core/input.hpp",
                   "bgp/",
+                  "evpn/multihoming.hpp",
                   "planed/v1/"},
          .others = {"fmt/", "grpc/", "grpcpp/", "google/protobuf/"},
          .pure = false},

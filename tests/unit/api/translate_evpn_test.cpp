@@ -149,5 +149,67 @@ TEST(TranslateEvpn, RequestsChooseByPeerAndType) {
     EXPECT_FALSE(matches(request, from));
 }
 
+// Segments ----------------------------------------------------------------------------------------
+
+evpn::SegmentView segment() {
+    const IpAddress other = IpAddress::v4(10, 66, 0, 1);
+    const evpn::DfOffer offer{.algorithm = 2, .bitmap = 0x8000, .preference = 200};
+    return {.esi = *evpn::Esi::received(kEsi),
+            .port = "bond1",
+            .up = true,
+            .announced = true,
+            .offer = offer,
+            .roles = {{.vrf = "default",
+                       .vni = 100,
+                       .role = evpn::DfRole::Backup,
+                       .result = {.forwarder = other,
+                                  .backup = kPeer,
+                                  .algorithm = evpn::DfAlgorithm::Modulus,
+                                  .fell_back = true},
+                       .elected = true,
+                       .candidates = {{.originator = other, .offer = {.algorithm = 31}},
+                                      {.originator = kPeer, .offer = offer}}}},
+            .local = 3,
+            .synced = 4};
+}
+v1::Segment filled(const evpn::SegmentView& from) {
+    v1::Segment message;
+    fill(message, from);
+    return message;
+}
+
+TEST(TranslateEvpn, Segment) {
+    EXPECT_EQ(filled(segment()).ShortDebugString(),
+              "esi: \"03:44:38:39:ff:ff:01:00:00:01\" port: \"bond1\" up: true announced: true "
+              "role: \"backup\" forwarder: \"10.66.0.1\" local_hosts: 3 synced_hosts: 4 "
+              "algorithm: \"highest_preference\" preference: 200 "
+              "vrfs { vrf: \"default\" vni: 100 role: \"backup\" forwarder: \"10.66.0.1\" "
+              "backup: \"10.66.0.2\" algorithm: \"modulus\" fell_back: true "
+              "leaves { leaf: \"10.66.0.1\" algorithm: \"algorithm_31\" } "
+              "leaves { leaf: \"10.66.0.2\" algorithm: \"highest_preference\" preference: 200 "
+              "dont_preempt: true } }");
+}
+
+TEST(TranslateEvpn, SegmentThatIsNotAnnouncedOrNotElectedYetHasNoForwarder) {
+    evpn::SegmentView from = segment();
+    from.roles.at(0).elected = false;
+    EXPECT_EQ(filled(from).role(), "waiting");
+    EXPECT_EQ(filled(from).forwarder(), "");
+    from.announced = false;
+    EXPECT_EQ(filled(from).role(), "down");
+    EXPECT_EQ(filled(from).vrfs(0).algorithm(), "");
+}
+
+TEST(TranslateEvpn, SegmentWhoseVrfsDiffer) {
+    evpn::SegmentView from = segment();
+    evpn::VrfRoleView& red = from.roles.emplace_back(from.roles.front());
+    red.role = evpn::DfRole::Df;
+    EXPECT_EQ(filled(from).role(), "differs");
+    EXPECT_EQ(filled(from).forwarder(), "10.66.0.1");
+    red.result.forwarder = kPeer;
+    EXPECT_EQ(filled(from).forwarder(), "");
+    EXPECT_EQ(filled(from).vrfs(1).forwarder(), "10.66.0.2");
+}
+
 }  // namespace
 }  // namespace planed::api
