@@ -25,6 +25,7 @@
 #include "app/api_door.hpp"
 #include "app/bridges.hpp"
 #include "app/evpn_speaker.hpp"
+#include "app/evpn_sync.hpp"
 #include "app/service.hpp"
 #include "app/state_mirror.hpp"
 #include "config/checks.hpp"
@@ -84,6 +85,7 @@ public:
           engine_(config_),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
           evpn_(loop_, [this](const Note& note) { log(note); }),
+          evpn_sync_(engine_, evpn_, evpn_hooks()),
           mirror_(loop_, engine_, mirror_options()),
           api_({.host_name = host_name(), .version = options_.version}, api_hooks()),
           service_(loop_, engine_),
@@ -146,7 +148,7 @@ private:
         mirror_.configure(config_->redis);
         engine_.handle(ApiSeen{.trouble = api_.open(config_->api, config_->metrics)}, io::now());
         warn_of_open_metrics();
-        evpn_.configure(config_->evpn);
+        evpn_sync_.configure(config_->evpn);
         service_.start();
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
@@ -206,7 +208,7 @@ private:
             changes.parts.end()) {
             warn_of_open_metrics();
         }
-        evpn_.configure(config_->evpn);
+        evpn_sync_.configure(config_->evpn);
         log({.level = Level::Info,
              .id = "config.reloaded",
              .text = fmt::format("changed={}", changes.keys.size())});
@@ -239,7 +241,12 @@ private:
             }
         };
         zapi_.close(finish.withdraw, one_less);
-        evpn_.close(one_less);
+        if (finish.withdraw) {
+            evpn_.close(one_less);
+        } else {
+            // Without a goodbye peers keep what they have of us for a while, as zebra does.
+            boost::asio::post(loop_, one_less);
+        }
     }
 
     // The turn ------------------------------------------------------------------------------------
@@ -260,6 +267,7 @@ private:
         zapi_.flush();
         kernel_.flush();
         const Changes changes = keeps_changes() ? engine_.take_changes() : Changes{};
+        evpn_sync_.turn(changes, now);
         mirror_.turn(changes, now);
         const bool api_goes_on = api_.turn(changes, now);
         service_.turn();
@@ -309,6 +317,7 @@ private:
                                   snooper_.wake_at(),
                                   state_.wake_at(),
                                   mirror_.wake_at(),
+                                  evpn_sync_.wake_at(),
                                   api_.wake_at()}) {
             if (other) {
                 at = at ? std::min(*at, *other) : *other;
@@ -366,9 +375,18 @@ private:
                 .keep_changes = [this](bool keep) { keep_changes(mirror_reads_changes_, keep); }};
     }
 
+    EvpnSyncHooks evpn_hooks() {
+        return {.now = [] { return io::now(); },
+                .request_turn = [this] { request_turn(); },
+                .keep_changes = [this](bool keep) { keep_changes(evpn_reads_changes_, keep); },
+                .log = [this](const Note& note) { log(note); }};
+    }
+
     // Readers of the engine's changes -------------------------------------------------------------
 
-    [[nodiscard]] bool keeps_changes() const { return mirror_reads_changes_ || api_reads_changes_; }
+    [[nodiscard]] bool keeps_changes() const {
+        return mirror_reads_changes_ || api_reads_changes_ || evpn_reads_changes_;
+    }
     void keep_changes(bool& reader, bool keep) {
         const bool before = keeps_changes();
         reader = keep;
@@ -408,6 +426,7 @@ private:
                     return family ? std::string(zapi::releases_of(*family)) : std::string();
                 },
             .counters = [this] { return counters(); },
+            .evpn_segments = [this] { return evpn_sync_.multihoming().segments(); },
             .evpn_peers = [this] { return evpn_.peers(); },
             .evpn_routes =
                 [this](
@@ -456,6 +475,7 @@ private:
         const Engine::Learning& learning = engine_.learning();
         const zapi::Session* session = zapi_.session();
         EvpnSpeaker::Counters all = evpn_.counters();
+        all.emplace_back("evpn_hosts_synced", engine_.synced_count());
         const EvpnSpeaker::Counters others{
             {"claims_refused", learning.claims_refused},
             {"facts_refused", health.refused},
@@ -537,6 +557,7 @@ private:
     io::ZapiClient zapi_;
     ZapiBridge zapi_bridge_;
     EvpnSpeaker evpn_;
+    EvpnSync evpn_sync_;
     StateMirror mirror_;
     ApiDoor api_;
     Service service_;
@@ -550,6 +571,7 @@ private:
     bool turn_requested_ = false;
     bool mirror_reads_changes_ = false;
     bool api_reads_changes_ = false;
+    bool evpn_reads_changes_ = false;
     std::string zebra_family_;  // "A".."D", of the session that was last ready.
     std::uint64_t turns_ = 0;
     Duration longest_turn_{};

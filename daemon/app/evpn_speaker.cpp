@@ -12,9 +12,6 @@
 namespace planed {
 namespace {
 
-/// How long a peer's routes outlive its silence: what FRR asks of others by default.
-constexpr Duration kKeep = 120s;
-
 constexpr std::uint32_t kLocalPref = 100;  // As everybody's, where nobody prefers anything.
 
 /// What a session does not depend on may change beside it.
@@ -132,7 +129,7 @@ io::BgpPeer EvpnSpeaker::options_for(const EvpnPeerConfig& config) {
                             duration_cast<seconds>(config.hold_time).count()),
                         .passive = config.passive,
                         .connect_retry = config.connect_retry,
-                        .keep = kKeep,
+                        .keep = config_.hold,
                         .routes_max = config.max_prefixes,
                         .seed = random_()}};
 }

@@ -16,10 +16,9 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 3> kUnbuilt{{
+constexpr std::array<Unbuilt, 2> kUnbuilt{{
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
     {"plugins", [](const Config& c) { return !c.plugins.empty(); }},
-    {"evpn.segments", [](const Config& c) { return !c.evpn.segments.empty(); }},
 }};
 
 struct UnbuiltOfInterface {
