@@ -28,12 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "spoils_lab: leaves the fabric in a state that cleaning does not undo")
+    config.addinivalue_line("markers", "one_release: what FRR does is of no matter here, and shown by other tests")
     config.addinivalue_line("markers", "alone: loads the machine's tables or measures time, nothing else may run beside it")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "frr" in metafunc.fixturenames:
         chosen = metafunc.config.getoption("frr") or RELEASES
+        if metafunc.definition.get_closest_marker("one_release"):
+            chosen = chosen[-1:]
         metafunc.parametrize("frr", chosen, ids=[f"frr-{release}" for release in chosen])
 
 

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server is bonded to two leaves that share its Ethernet segment: what one of them hears, both announce. A living host
+is never withdrawn, whichever leaf, link or session fails; a dead one does not stay."""
+
+import time
+
+import pytest
+from lab import wait_until
+from planectl import Ctl
+from twins import ADDRESS, AUX, SOON, Twins, prefix_of
+
+pytestmark = pytest.mark.one_release
+
+# How long a host may stay that nobody hears any more: asked three times by unicast and three times by broadcast.
+ASKED = 6.0
+
+
+def test_server_that_speaks_to_one_leaf_has_its_routes_in_both_planes(twins: Twins) -> None:
+    server = twins.server
+    twins.speaks_by(server, "eth1")
+    twins.start_both()
+
+    server.announce()
+
+    twins.wait_synced([server.v4, server.v6])
+    row = twins.host(twins.b, server.v4)
+    assert row is not None
+    assert (row["state"], row["port"], row["mac"]) == ("NOARP", "swp1", server.mac)
+    entry = twins.b.neighbors("Vlan100")[server.v4]
+    assert entry["state"] == ["NOARP"] and "extern_learn" in entry, entry
+    # What leaf-b sends it goes by its port alone, though nothing that it says comes in there.
+    fdb = [e for e in twins.b.json(["bridge", "-j", "fdb", "show", "dev", "swp1"]) if e["mac"] == server.mac]
+    assert ["extern_learn"] in [entry["flags"] for entry in fdb], fdb
+    assert twins.a.ping(server.v4)
+    explained = Ctl(twins.b).json("explain", server.v4)
+    assert any(f"leaf {ADDRESS['leaf-a']} knows it" in cause["text"] for cause in explained["chain"]), explained
+
+
+def test_host_that_both_leaves_hear_is_each_ones_own(twins: Twins) -> None:
+    twins.start_both()
+
+    twins.server.announce()
+
+    for leaf in twins.leaves:
+        twins.wait_route(leaf, twins.server.v4, twins.server.v6)
+        row = twins.host(leaf, twins.server.v4)
+        assert row is not None and row["origin"] != "evpn", row
+        rows = Ctl(leaf).json("evpn-routes", "--type", "2")
+        assert twins.server.v4 in [route["ip"] for route in rows], rows
+
+
+def test_server_whose_port_dies_stays_in_the_other_plane(twins: Twins) -> None:
+    server = twins.server
+    twins.speaks_by(server, "eth1")
+    twins.start_both()
+    server.announce()
+    twins.wait_synced([server.v4, server.v6])
+    removed: list[str] = []
+
+    server.cut("eth1")
+    twins.speaks_by(server, "eth2")  # Its bond uses the port that is left.
+    end = time.monotonic() + ASKED + 4
+    twins.wait_no_route(twins.a, server.v4, server.v6)
+    while time.monotonic() < end:
+        removed += [a for a in (server.v4, server.v6) if not twins.b.has_route(prefix_of(a))]
+        time.sleep(0.05)
+
+    assert not removed, f"leaf-b withdrew {removed}"
+    row = twins.wait_host(twins.b, server.v4, eligible=True)
+    assert row["origin"] != "evpn" and row["answers"] == "both", row
+
+
+def test_host_that_dies_is_gone_from_both_planes(twins: Twins) -> None:
+    server = twins.server
+    twins.speaks_by(server, "eth1")
+    twins.start_both(refresh="5s")
+    server.announce()
+    twins.wait_synced([server.v4, server.v6])
+
+    server.run(["ip", "addr", "flush", "dev", "bond0"])
+
+    for leaf in twins.leaves:
+        twins.wait_no_route(leaf, "10.0.0.11", "fd00:0:0:1::11", deadline=5 + 2 * ASKED + SOON)
+
+
+def test_leaf_that_is_killed_takes_nothing_along(twins: Twins) -> None:
+    server = twins.server
+    twins.speaks_by(server, "eth1")
+    twins.start_both()
+    server.announce()
+    twins.wait_synced([server.v4, server.v6])
+    with_routes = twins.b
+
+    twins.a.planed.kill()
+    time.sleep(2)
+    assert with_routes.has_route(prefix_of(server.v4))
+    twins.a.planed.start()
+    twins.wait_up(twins.a)
+    end = time.monotonic() + ASKED + 4
+    while time.monotonic() < end:
+        assert with_routes.has_route(prefix_of(server.v4)) and with_routes.has_route(prefix_of(server.v6))
+        time.sleep(0.1)
+
+    twins.wait_synced([server.v4, server.v6])
+
+
+def test_leaf_that_comes_back_still_knows_what_its_twin_has_told(twins: Twins) -> None:
+    server = twins.server
+    twins.speaks_by(server, "eth1")
+    twins.start_both()
+    server.announce()
+    twins.wait_synced([server.v4, server.v6])
+
+    twins.b.planed.kill()
+    twins.b.planed.start()
+    end = time.monotonic() + ASKED + 4
+    while time.monotonic() < end:
+        assert twins.b.has_route(prefix_of(server.v4)) and twins.b.has_route(prefix_of(server.v6))
+        time.sleep(0.1)
+
+    twins.wait_synced([server.v4, server.v6])
+
+
+def test_link_between_the_leaves_that_is_cut_costs_no_living_host(twins: Twins) -> None:
+    server, silent = twins.server, twins.other
+    for host in (server, silent):
+        twins.speaks_by(host, "eth1")
+    twins.start_both(hold="5s")
+    for host in (server, silent):
+        host.announce()
+        twins.wait_synced([host.v4])
+    twins.speaks_by(server, "eth2")  # It would answer leaf-b, were it asked.
+
+    twins.a.link(AUX, up=False)
+    # The hold timer of the session, and the time that the peer's word outlives it.
+    time.sleep(9)
+    assert twins.b.has_route(prefix_of(server.v4)) and twins.b.has_route(prefix_of(silent.v4))
+
+    twins.wait_host(twins.b, server.v4, deadline=5 + ASKED + SOON, origin="kernel", eligible=True)
+    # Who answers leaf-a alone is dead to leaf-b, which knows nobody who would say otherwise.
+    twins.wait_no_route(twins.b, silent.v4, deadline=5 + ASKED + SOON)
+    assert twins.a.has_route(prefix_of(silent.v4))
+    assert twins.b.has_route(prefix_of(server.v4))
+
+    twins.a.link(AUX, up=True)
+    twins.wait_host(twins.b, silent.v4, origin="evpn", eligible=True)
+    twins.wait_route(twins.b, silent.v4)
+
+
+def test_segment_that_leaves_the_configuration_takes_its_hosts_along(twins: Twins) -> None:
+    server = twins.server
+    twins.speaks_by(server, "eth1")
+    twins.start_both()
+    server.announce()
+    twins.wait_synced([server.v4])
+
+    twins.reload(twins.b, segments=[twins.segment(twins.b, 2)])
+
+    twins.wait_no_route(twins.b, server.v4)
+    twins.reload(twins.b)
+    twins.wait_synced([server.v4])
+
+
+def test_both_leaves_agree_on_the_forwarder(twins: Twins) -> None:
+    twins.start_both()
+
+    def agreed() -> bool:
+        for leaf, role in ((twins.a, "df"), (twins.b, "backup")):
+            rows = Ctl(leaf).json("segments")
+            assert [row["esi"] for row in rows] == ["03:44:38:39:ff:ff:01:00:00:01", "03:44:38:39:ff:ff:01:00:00:02"]
+            for row in rows:
+                assert [vrf["role"] for vrf in row["vrfs"]] == [role], row
+                assert row["vrfs"][0]["forwarder"] == ADDRESS["leaf-a"], row
+        return True
+
+    wait_until(agreed, SOON, every=0.1, what="no agreement on the designated forwarder")
+    twins.a.link("swp1", up=False)
+
+    def taken_over() -> bool:
+        row = Ctl(twins.b).json("segments")[0]
+        assert row["vrfs"][0]["role"] == "df", row
+        return True
+
+    wait_until(taken_over, SOON, every=0.1, what="leaf-b has not taken over")
