@@ -111,7 +111,9 @@ void Mirror::refresh(const Object& object, const EngineView& view, TimePoint now
         case Table::Route: refresh_route(object, view, now); return;
         case Table::Proxy: refresh_proxy(object, view); return;
         case Table::Global:
-        case Table::Interface: return;  // With the slow rows.
+        case Table::Interface:
+        case Table::Segment:
+        case Table::EvpnPeer: return;  // With the slow rows.
     }
 }
 
@@ -247,7 +249,9 @@ void Mirror::count(const Object& object, Shown& shown, bool counted) {
         case Table::Route: add(counts_.routes); return;
         case Table::Proxy:
         case Table::Global:
-        case Table::Interface: return;
+        case Table::Interface:
+        case Table::Segment:
+        case Table::EvpnPeer: return;
     }
 }
 
@@ -274,7 +278,9 @@ std::optional<Mirror::Rendered> Mirror::render(const Object& object,
             }
             return std::nullopt;
         case Table::Global:
-        case Table::Interface: return Rendered{.key = shown.key, .fields = slow_rows_.at(object)};
+        case Table::Interface:
+        case Table::Segment:
+        case Table::EvpnPeer: return Rendered{.key = shown.key, .fields = slow_rows_.at(object)};
     }
     return std::nullopt;
 }

@@ -15,13 +15,10 @@ constexpr std::string_view kInterface = "PLANED_INTERFACE_TABLE";
 constexpr std::string_view kNeighbor = "PLANED_NEIGHBOR_TABLE";
 constexpr std::string_view kRoute = "PLANED_ROUTE_TABLE";
 constexpr std::string_view kProxy = "PLANED_PROXY_TABLE";
-constexpr std::array<std::string_view, 7> kOwned{kGlobal,
-                                                 kInterface,
-                                                 kNeighbor,
-                                                 kRoute,
-                                                 kProxy,
-                                                 "PLANED_SEGMENT_TABLE",
-                                                 "PLANED_EVPN_PEER_TABLE"};
+constexpr std::string_view kSegment = "PLANED_SEGMENT_TABLE";
+constexpr std::string_view kEvpnPeer = "PLANED_EVPN_PEER_TABLE";
+constexpr std::array<std::string_view, 7> kOwned{
+    kGlobal, kInterface, kNeighbor, kRoute, kProxy, kSegment, kEvpnPeer};
 
 constexpr std::array<std::string_view, 7> kGlobalNames{
     "name", "plane", "version", "ready", "routes", "hosts", "updated"};
@@ -32,6 +29,10 @@ constexpr std::array<std::string_view, 7> kNeighborNames{
 constexpr std::array<std::string_view, 5> kRouteNames{
     "interface", "origin", "state", "reason", "since"};
 constexpr std::array<std::string_view, 1> kProxyNames{"state"};
+constexpr std::array<std::string_view, 7> kSegmentNames{
+    "port", "up", "announced", "role", "forwarder", "local_hosts", "synced_hosts"};
+constexpr std::array<std::string_view, 5> kEvpnPeerNames{
+    "remote_as", "description", "state", "since", "routes"};
 
 std::string flag(bool value) {
     return value ? "true" : "false";
@@ -93,6 +94,17 @@ Object proxy_of(const NeighborKey& key) {
     return {.table = Table::Proxy, .link = key.link, .address = key.address};
 }
 
+Object object_of(const SegmentRow& segment) {
+    IpAddress::Bytes bytes{};
+    static_assert(std::tuple_size_v<SegmentRow::Esi> <= std::tuple_size_v<IpAddress::Bytes>);
+    std::copy(segment.esi.begin(), segment.esi.end(), bytes.begin());
+    return {.table = Table::Segment, .address = IpAddress::v6(bytes)};
+}
+
+Object object_of(const EvpnPeerRow& peer) {
+    return {.table = Table::EvpnPeer, .address = peer.address};
+}
+
 std::uint64_t digest(const Fields& fields) {
     std::uint64_t sum = 0;
     for (const auto& [name, value] : fields) {
@@ -116,6 +128,8 @@ std::span<const std::string_view> names_of(Table table) {
         case Table::Neighbor: return kNeighborNames;
         case Table::Route: return kRouteNames;
         case Table::Proxy: return kProxyNames;
+        case Table::Segment: return kSegmentNames;
+        case Table::EvpnPeer: return kEvpnPeerNames;
     }
     return {};
 }
@@ -178,6 +192,14 @@ std::string key_of(const ProxyView& proxy, std::string_view separator) {
         "{1}{0}{2}{0}{3}", separator, kProxy, proxy.interface, proxy.key.address.to_string());
 }
 
+std::string key_of(const SegmentRow& segment, std::string_view separator) {
+    return fmt::format("{}{}{:02x}", kSegment, separator, fmt::join(segment.esi, ":"));
+}
+
+std::string key_of(const EvpnPeerRow& peer, std::string_view separator) {
+    return fmt::format("{}{}{}", kEvpnPeer, separator, peer.address.to_string());
+}
+
 Fields fields_of(const HostView& host, WallOffset wall) {
     const bool eligible = host.reason == Reason::Eligible;
     return {
@@ -222,6 +244,28 @@ Fields fields_of(const InterfaceView& interface, const InterfaceCounts& counts) 
 
 Fields fields_of(const ProxyView& proxy) {
     return {{"state", std::string(word(proxy.state))}};
+}
+
+Fields fields_of(const SegmentRow& segment) {
+    return {
+        {"port", segment.port},
+        {"up", flag(segment.up)},
+        {"announced", flag(segment.announced)},
+        {"role", segment.role},
+        {"forwarder", segment.forwarder},
+        {"local_hosts", fmt::format_int(segment.local_hosts).str()},
+        {"synced_hosts", fmt::format_int(segment.synced_hosts).str()},
+    };
+}
+
+Fields fields_of(const EvpnPeerRow& peer, WallOffset wall) {
+    return {
+        {"remote_as", fmt::format_int(peer.remote_as).str()},
+        {"description", peer.description},
+        {"state", peer.state},
+        {"since", peer.since ? timestamp(*peer.since, wall) : std::string()},
+        {"routes", fmt::format_int(peer.routes).str()},
+    };
 }
 
 Fields fields_of(const NodeView& node, std::string_view version, const NodeCounts& counts) {

@@ -3,6 +3,7 @@
 // everybody who reads them. Text in, text out; which rows there are is statedb/mirror's business.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstddef>
@@ -21,7 +22,7 @@
 
 namespace planed::statedb {
 
-enum class Table : std::uint8_t { Global, Interface, Neighbor, Route, Proxy };
+enum class Table : std::uint8_t { Global, Interface, Neighbor, Route, Proxy, Segment, EvpnPeer };
 
 /// All tables that are ours, those that only other releases write too: what stands in them and has
 /// no object is removed.
@@ -30,18 +31,53 @@ enum class Table : std::uint8_t { Global, Interface, Neighbor, Route, Proxy };
 /// Whether a key of the database is a row of ours.
 [[nodiscard]] bool is_ours(std::string_view key, std::string_view separator);
 
+/// One Ethernet segment of this leaf. Like the next one no view of the engine, which knows nothing
+/// of it: EVPN's state is handed over as it shall be shown, in the words of the API.
+struct SegmentRow {
+    using Esi = std::array<std::uint8_t, 10>;  // RFC 7432 5, in network order.
+
+    Esi esi{};
+    std::string port{};
+    bool up = false;
+    bool announced = false;
+    std::string role{};       // "df"
+    std::string forwarder{};  // Empty: none.
+    std::size_t local_hosts = 0;
+    std::size_t synced_hosts = 0;
+    bool operator==(const SegmentRow&) const = default;
+};
+
+/// One configured EVPN peer.
+struct EvpnPeerRow {
+    IpAddress address{};
+    std::uint32_t remote_as = 0;
+    std::string description{};
+    std::string state{};               // "established"
+    std::optional<TimePoint> since{};  // Of there being a session, or none.
+    std::size_t routes = 0;
+    bool operator==(const EvpnPeerRow&) const = default;
+};
+
+/// All there are, in any order; of two with one name the first counts.
+struct EvpnRows {
+    std::vector<SegmentRow> segments{};
+    std::vector<EvpnPeerRow> peers{};
+};
+
 /// What a row is about.
 struct Object {
     Table table{};
     VrfId vrf{};          // Routes.
     IfIndex link{};       // Interfaces, neighbours and proxies.
-    IpAddress address{};  // Neighbours, routes and proxies.
+    IpAddress address{};  // Neighbours, routes, proxies, peers; a segment's ESI and zeros.
     auto operator<=>(const Object&) const = default;
 };
 [[nodiscard]] Object object_of(const NeighborKey& key);
 [[nodiscard]] Object object_of(const RouteKey& key);
 [[nodiscard]] Object object_of(IfIndex link);
 [[nodiscard]] Object proxy_of(const NeighborKey& key);
+[[nodiscard]] Object object_of(const SegmentRow& segment);
+[[nodiscard]] Object object_of(const EvpnPeerRow& peer);
 
 /// Names are literals; values are text, as everything in Redis.
 using Field = std::pair<std::string_view, std::string>;
@@ -77,12 +113,16 @@ struct NodeCounts {
 [[nodiscard]] std::string key_of(const RouteView& route, std::string_view separator);
 [[nodiscard]] std::string key_of(const InterfaceView& interface, std::string_view separator);
 [[nodiscard]] std::string key_of(const ProxyView& proxy, std::string_view separator);
+[[nodiscard]] std::string key_of(const SegmentRow& segment, std::string_view separator);
+[[nodiscard]] std::string key_of(const EvpnPeerRow& peer, std::string_view separator);
 
 [[nodiscard]] Fields fields_of(const HostView& host, WallOffset wall);
 /// `since` of its state.
 [[nodiscard]] Fields fields_of(const RouteView& route, TimePoint since, WallOffset wall);
 [[nodiscard]] Fields fields_of(const InterfaceView& interface, const InterfaceCounts& counts);
 [[nodiscard]] Fields fields_of(const ProxyView& proxy);
+[[nodiscard]] Fields fields_of(const SegmentRow& segment);
+[[nodiscard]] Fields fields_of(const EvpnPeerRow& peer, WallOffset wall);
 /// Without `updated`, the time when any row last changed.
 [[nodiscard]] Fields fields_of(const NodeView& node,
                                std::string_view version,

@@ -48,16 +48,40 @@ InterfaceView interface() {
             .prefixes = {test::prefix("10.0.0.1/16"), test::prefix("fd00:0:0:1::1/64")}};
 }
 
+SegmentRow segment() {
+    return {.esi = {0x03, 0x44, 0x38, 0x39, 0xff, 0xff, 0x01, 0, 0, 0x0a},
+            .port = "bond1",
+            .up = true,
+            .announced = true,
+            .role = "backup",
+            .forwarder = "10.66.0.2",
+            .local_hosts = 3,
+            .synced_hosts = 4};
+}
+
+EvpnPeerRow peer() {
+    return {.address = test::ip("fd00:66::2"),
+            .remote_as = 4'200'000'001,
+            .description = "spine-a1",
+            .state = "established",
+            .since = TimePoint{1234567us},
+            .routes = 120};
+}
+
 TEST(Schema, NamesRowsAsTheContractDoes) {
     EXPECT_EQ(global_key("|"), "PLANED_TABLE|global");
     EXPECT_EQ(key_of(interface(), "|"), "PLANED_INTERFACE_TABLE|Vlan100");
     EXPECT_EQ(key_of(host(), "|"), "PLANED_NEIGHBOR_TABLE|default|Vlan100|fd00:0:0:1::5");
     EXPECT_EQ(key_of(route(), "|"), "PLANED_ROUTE_TABLE|Vrf-blue|10.0.0.5/32");
+    EXPECT_EQ(key_of(segment(), "|"), "PLANED_SEGMENT_TABLE|03:44:38:39:ff:ff:01:00:00:0a");
+    EXPECT_EQ(key_of(peer(), "|"), "PLANED_EVPN_PEER_TABLE|fd00:66::2");
 }
 
 TEST(Schema, JoinsNamesByTheDatabasesOwnSeparator) {
     EXPECT_EQ(global_key(":"), "PLANED_TABLE:global");
     EXPECT_EQ(key_of(route(), "::"), "PLANED_ROUTE_TABLE::Vrf-blue::10.0.0.5/32");
+    EXPECT_EQ(key_of(segment(), ":"), "PLANED_SEGMENT_TABLE:03:44:38:39:ff:ff:01:00:00:0a");
+    EXPECT_EQ(key_of(peer(), ":"), "PLANED_EVPN_PEER_TABLE:fd00:66::2");
 }
 
 TEST(Schema, ShowsAHost) {
@@ -148,6 +172,8 @@ TEST(Schema, NamesOfATableAreThoseOfItsRows) {
     expect_names(Table::Route, fields_of(route(), {}, kWall));
     expect_names(Table::Interface, fields_of(interface(), {}));
     expect_names(Table::Proxy, fields_of(ProxyView{}));
+    expect_names(Table::Segment, fields_of(segment()));
+    expect_names(Table::EvpnPeer, fields_of(peer(), kWall));
 }
 
 TEST(Schema, ShowsAProxiedHost) {
@@ -160,9 +186,69 @@ TEST(Schema, ShowsAProxiedHost) {
     EXPECT_NE(proxy_of(proxy.key), object_of(proxy.key));
 }
 
+TEST(Schema, ShowsASegment) {
+    EXPECT_THAT(fields_of(segment()),
+                ElementsAre(Pair("port", "bond1"),
+                            Pair("up", "true"),
+                            Pair("announced", "true"),
+                            Pair("role", "backup"),
+                            Pair("forwarder", "10.66.0.2"),
+                            Pair("local_hosts", "3"),
+                            Pair("synced_hosts", "4")));
+    EXPECT_THAT(fields_of(SegmentRow{.port = "bond2", .role = "down"}),
+                ElementsAre(Pair("port", "bond2"),
+                            Pair("up", "false"),
+                            Pair("announced", "false"),
+                            Pair("role", "down"),
+                            Pair("forwarder", ""),
+                            Pair("local_hosts", "0"),
+                            Pair("synced_hosts", "0")));
+}
+
+TEST(Schema, ShowsAnEvpnPeer) {
+    EXPECT_THAT(fields_of(peer(), kWall),
+                ElementsAre(Pair("remote_as", "4200000001"),
+                            Pair("description", "spine-a1"),
+                            Pair("state", "established"),
+                            Pair("since", "2026-08-30T12:00:01.234567Z"),
+                            Pair("routes", "120")));
+}
+
+TEST(Schema, ShowsNoTimeOfAnEvpnPeerThatIsDisabled) {
+    EvpnPeerRow disabled = peer();
+    disabled.state = "disabled";
+    disabled.since.reset();
+
+    EXPECT_THAT(fields_of(disabled, kWall), testing::Contains(Pair("since", "")));
+}
+
+TEST(Schema, TellsObjectsOfDifferentTablesApart) {
+    // An address whose octets are those of an ESI.
+    SegmentRow one;
+    one.esi = {0x20, 0x01, 0x0d, 0xb8};
+    const IpAddress same = test::ip("2001:db8::");
+    SegmentRow other = one;
+    other.esi.back() = 1;
+
+    const std::set<Object> all{object_of(one),
+                               object_of(other),
+                               object_of(EvpnPeerRow{.address = same}),
+                               object_of(EvpnPeerRow{.address = test::ip("2001:db8::1")}),
+                               object_of(EvpnPeerRow{.address = test::ip("32.1.13.184")}),
+                               object_of(NeighborKey{.address = same}),
+                               proxy_of(NeighborKey{.address = same}),
+                               object_of(RouteKey{.prefix = host_prefix(same)})};
+
+    EXPECT_EQ(all.size(), 8U);
+}
+
 TEST(Schema, TakesOnlyOurTablesForOurs) {
     EXPECT_TRUE(is_ours("PLANED_TABLE|global", "|"));
     EXPECT_TRUE(is_ours("PLANED_PROXY_TABLE|Vlan100|10.0.0.5", "|"));
+    EXPECT_TRUE(is_ours(key_of(segment(), "|"), "|"));
+    EXPECT_TRUE(is_ours(key_of(peer(), "|"), "|"));
+    EXPECT_FALSE(is_ours(key_of(peer(), ":"), "|"));
+    EXPECT_FALSE(is_ours("PLANED_SEGMENT|bond1", "|"));
     EXPECT_FALSE(is_ours("PLANED_TABLE:global", "|"));
     EXPECT_FALSE(is_ours("PLANED_TABLE", "|"));
     EXPECT_FALSE(is_ours("PLANED|global", "|"));  // CONFIG_DB's.
