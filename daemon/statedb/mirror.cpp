@@ -56,6 +56,29 @@ void Mirror::take(const Changes& changes) {
     }
 }
 
+bool Mirror::evpn_rows_due(TimePoint now) const {
+    return evpn_changed_ && now >= std::max(slow_not_before_, evpn_not_before_);
+}
+
+void Mirror::take(const EvpnRows& rows, TimePoint now) {
+    evpn_changed_ = false;
+    evpn_not_before_ = now + options_.slow_rows_every;
+    absl::btree_map<Object, SegmentRow> segments;
+    for (const SegmentRow& segment : rows.segments) {
+        segments.try_emplace(object_of(segment), segment);
+    }
+    absl::btree_map<Object, EvpnPeerRow> peers;
+    for (const EvpnPeerRow& peer : rows.peers) {
+        peers.try_emplace(object_of(peer), peer);
+    }
+    if (segments == segments_ && peers == evpn_peers_) {
+        return;
+    }
+    segments_ = std::move(segments);
+    evpn_peers_ = std::move(peers);
+    slow_dirty_ = true;
+}
+
 void Mirror::set_wall(WallOffset wall) {
     wall_ = wall;
     rebuild_ = true;
@@ -152,7 +175,8 @@ void Mirror::refresh_proxy(const Object& object, const EngineView& view) {
     show(object, shown_[object], key_of(*proxy, options_.separator), fields_of(*proxy));
 }
 
-// The rows that count: each change of a host would change them, so they are not written each time.
+// The rows that count: each change of a host or of a peer's route would change them, so they are
+// not written each time.
 void Mirror::refresh_slow_rows(const EngineView& view, TimePoint now) {
     NodeView node = view.node();
     if (node.name.empty()) {
@@ -168,7 +192,7 @@ void Mirror::refresh_slow_rows(const EngineView& view, TimePoint now) {
 
     std::vector<Object> gone;
     for (const auto& [object, fields] : slow_rows_) {
-        if (object.table == Table::Interface && !view.interface(object.link)) {
+        if (!slow_object_exists(object, view)) {
             gone.push_back(object);
         }
     }
@@ -179,10 +203,15 @@ void Mirror::refresh_slow_rows(const EngineView& view, TimePoint now) {
     for (const IfIndex link : view.all_interfaces()) {
         const auto interface = view.interface(link);
         const auto hosts = hosts_on_.find(link);
-        const Object object = object_of(link);
-        Fields& fields = slow_rows_[object];
-        fields = fields_of(*interface, {.hosts = hosts == hosts_on_.end() ? 0 : hosts->second});
-        show(object, shown_[object], key_of(*interface, options_.separator), fields);
+        show_slow(object_of(link),
+                  key_of(*interface, options_.separator),
+                  fields_of(*interface, {.hosts = hosts == hosts_on_.end() ? 0 : hosts->second}));
+    }
+    for (const auto& [object, segment] : segments_) {
+        show_slow(object, key_of(segment, options_.separator), fields_of(segment));
+    }
+    for (const auto& [object, peer] : evpn_peers_) {
+        show_slow(object, key_of(peer, options_.separator), fields_of(peer, wall_));
     }
     Fields global = fields_of(node_, options_.version, counts_);
     // Whatever row has changed, this one has too: a database that is not as we left it shows here.
@@ -191,9 +220,26 @@ void Mirror::refresh_slow_rows(const EngineView& view, TimePoint now) {
         updated_ = now;
     }
     global.push_back({"updated", timestamp(updated_, wall_)});
-    show(kGlobal, shown_[kGlobal], global_key_, global);
-    slow_rows_[kGlobal] = std::move(global);
+    show_slow(kGlobal, global_key_, std::move(global));
     changed_ = false;
+}
+
+bool Mirror::slow_object_exists(const Object& object, const EngineView& view) const {
+    switch (object.table) {
+        case Table::Interface: return view.interface(object.link).has_value();
+        case Table::Segment: return segments_.contains(object);
+        case Table::EvpnPeer: return evpn_peers_.contains(object);
+        case Table::Global: return true;
+        case Table::Neighbor:
+        case Table::Route:
+        case Table::Proxy: break;  // Never slow.
+    }
+    return false;
+}
+
+void Mirror::show_slow(const Object& object, std::string key, Fields fields) {
+    show(object, shown_[object], std::move(key), fields);
+    slow_rows_[object] = std::move(fields);
 }
 
 void Mirror::show(const Object& object, Shown& shown, std::string key, const Fields& fields) {
@@ -492,6 +538,9 @@ std::optional<TimePoint> Mirror::wake_at(bool has_room) {
     }
     if ((slow_dirty_ || changed_) && filled_) {
         sooner(slow_not_before_);
+    }
+    if (evpn_changed_ && filled_) {
+        sooner(std::max(slow_not_before_, evpn_not_before_));
     }
     if (!up_ || !filled_ || !has_room) {
         return at;

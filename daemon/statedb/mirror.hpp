@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's state as rows of a database, and what has to be written so that the database shows
-// it. Knows no Redis command, does no I/O, reads no clock. Order of calls in a turn: take() what
-// has changed, settle(), then next() until it has nothing more or the connection has no room.
+// The engine's state, and EVPN's, as rows of a database, and what has to be written so that the
+// database shows them. Knows no Redis command, does no I/O, reads no clock. Order of calls in a
+// turn: take() what has changed, settle(), then next() until it has nothing more or the connection
+// has no room.
 //
 // A database that refuses (full, read-only) is tried twice a second with one row; meanwhile wishes
 // change and nothing is queued but the names of rows.
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -64,7 +66,7 @@ struct MirrorOptions {
     std::string host_name{};                  // Shown where the configuration names no node.
     std::size_t planned_per_turn_max = 1024;  // About 3 ms.
     std::size_t in_flight_max = 1024;
-    Duration slow_rows_every = 250ms;  // The rows that count: global and interfaces.
+    Duration slow_rows_every = 250ms;  // Those that count: global, interfaces, EVPN's.
     Duration heartbeat = 250ms;        // How often the global row is read.
     Duration second_read_back = 2s;    // After a connection began.
     Duration audit_interval = 60s;
@@ -79,6 +81,13 @@ public:
 
     // What there is to show.
     void take(const Changes& changes);
+    /// EVPN's rows may be others than were taken last. False: that was known.
+    bool evpn_changed() { return !std::exchange(evpn_changed_, true); }
+    /// They are to be taken now: the slow rows may be written, and these have not been asked for
+    /// just before.
+    [[nodiscard]] bool evpn_rows_due(TimePoint now) const;
+    /// All of them; what is not among them any more is gone.
+    void take(const EvpnRows& rows, TimePoint now);
     void rebuild() { rebuild_ = true; }
     void set_wall(WallOffset wall);  // Rows with times are written again.
     void settle(const EngineView& view, TimePoint now);
@@ -145,6 +154,8 @@ private:
     void refresh_route(const Object& object, const EngineView& view, TimePoint now);
     void refresh_proxy(const Object& object, const EngineView& view);
     void refresh_slow_rows(const EngineView& view, TimePoint now);
+    [[nodiscard]] bool slow_object_exists(const Object& object, const EngineView& view) const;
+    void show_slow(const Object& object, std::string key, Fields fields);
     void show(const Object& object, Shown& shown, std::string key, const Fields& fields);
     void hide(const Object& object);
     void count(const Object& object, Shown& shown, bool counted);
@@ -165,8 +176,11 @@ private:
     WallOffset wall_{};
 
     absl::btree_map<Object, Shown> shown_;
-    absl::btree_map<Object, Fields>
-        slow_rows_;  // Global and interfaces, as they were last computed.
+    absl::btree_map<Object, Fields> slow_rows_;  // As they were last computed.
+    absl::btree_map<Object, SegmentRow> segments_;
+    absl::btree_map<Object, EvpnPeerRow> evpn_peers_;
+    bool evpn_changed_ = false;  // Since they were taken.
+    TimePoint evpn_not_before_{};
     absl::btree_map<IfIndex, std::size_t> hosts_on_;
     NodeCounts counts_;
     NodeView node_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "statedb/mirror.hpp"
@@ -111,14 +112,20 @@ public:
     Mirror mirror;
     FakeDatabase database;
     std::vector<MirrorOp> sent;
+    EvpnRows evpn;
+    std::size_t evpn_asked = 0;
 
     void connect() {
         mirror.up(now);
         follow();
     }
-    /// What the engine has decided reaches the database.
+    /// What the engine has decided reaches the database, and what EVPN has when it is due.
     void follow() {
         mirror.take(engine.take_changes());
+        if (mirror.evpn_rows_due(now)) {
+            ++evpn_asked;
+            mirror.take(evpn, now);
+        }
         mirror.settle(EngineView(engine), now);
         while (const auto op = mirror.next(EngineView(engine), now)) {
             sent.push_back(*op);
@@ -130,6 +137,11 @@ public:
         follow();
     }
     void happen(const Input& input) { happen(std::vector<Input>{input}); }
+    void show(EvpnRows rows) {
+        evpn = std::move(rows);
+        mirror.evpn_changed();
+        follow();
+    }
     /// As the loop does: wakes when the mirror or the engine asks for it.
     void pass(Duration span) {
         const TimePoint end = now + span;

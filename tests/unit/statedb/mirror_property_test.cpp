@@ -18,13 +18,14 @@ using test::mac;
 using test::on_br0;
 
 constexpr std::uint16_t kHosts = 12;
+constexpr std::uint8_t kPeers = 4;  // And as many segments.
 
 class World {
 public:
     explicit World(std::uint64_t seed) : random_(seed) { leaf_.connect(); }
 
     void step() {
-        switch (random_.below(12)) {
+        switch (random_.below(14)) {
             case 0: leaf_.happen(leaf_.kernel.set(host(), reachable())); break;
             case 1: leaf_.happen(leaf_.kernel.set(host(), test::stale(mac(number_)))); break;
             case 2: leaf_.happen(leaf_.kernel.set(host(), test::failed())); break;
@@ -37,6 +38,8 @@ public:
             case 9: leaf_.database.full = random_.percent(30); break;
             case 10: leaf_.answer_routes = random_.percent(70); break;
             case 11: spoil(); break;
+            case 12: leaf_.show(evpn()); break;
+            case 13: leaf_.mirror.evpn_changed(); break;
         }
         leaf_.pass(random_.between(0ms, 400ms));
     }
@@ -66,8 +69,25 @@ private:
     }
     void spoil() {
         const std::string key =
-            fmt::format("PLANED_ROUTE_TABLE|default|10.0.0.{}/32", 5 + random_.below(2 * kHosts));
+            random_.percent(50)
+                ? fmt::format("PLANED_ROUTE_TABLE|default|10.0.0.{}/32",
+                              5 + random_.below(2 * kHosts))
+                : fmt::format("PLANED_EVPN_PEER_TABLE|10.66.0.{}", random_.below(2 * kPeers));
         leaf_.database.rows[key]["stale"] = "1";
+    }
+    EvpnRows evpn() {
+        EvpnRows rows;
+        for (std::uint8_t n = 0; n < kPeers; ++n) {
+            if (random_.percent(60)) {
+                rows.peers.push_back({.address = IpAddress::v4(10, 66, 0, n),
+                                      .since = leaf_.now,
+                                      .routes = random_.below(2)});
+            }
+            if (random_.percent(60)) {
+                rows.segments.push_back({.esi = {0, n}, .up = random_.percent(50)});
+            }
+        }
+        return rows;
     }
 
     sim::Random random_;
@@ -86,6 +106,7 @@ TEST(MirrorProperty, RowsAreThoseOfAMirrorThatBeganJustNow) {
         Mirror fresh({.version = "0.1.0"});
         FakeDatabase database;
         fresh.up(world.leaf().now);
+        fresh.take(world.leaf().evpn, world.leaf().now);
         fresh.settle(EngineView(world.leaf().engine), world.leaf().now);
         while (const auto op = fresh.next(EngineView(world.leaf().engine), world.leaf().now)) {
             database.carry_out(*op, fresh, world.leaf().now);
