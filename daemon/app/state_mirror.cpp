@@ -50,6 +50,7 @@ void StateMirror::begin_mirror(const std::string& separator) {
         .separator = separator, .version = options_.version, .host_name = options_.host_name});
     wall_ = io::wall_offset();
     mirror_->set_wall(wall_);
+    evpn_changed();
     keep_changes(true);
 }
 
@@ -112,10 +113,19 @@ void StateMirror::turn(const Changes& changes, TimePoint now) {
     if (mirror_) {
         follow_wall_clock(now);
         mirror_->take(changes);
+        if (mirror_->evpn_rows_due(now)) {
+            mirror_->take(options_.evpn_rows(), now);
+        }
         mirror_->settle(EngineView(engine_), now);
         send(now);
     }
     tell_trouble(now);
+}
+
+void StateMirror::evpn_changed() {
+    if (mirror_ && options_.evpn_rows && mirror_->evpn_changed()) {
+        options_.request_turn();
+    }
 }
 
 void StateMirror::follow_wall_clock(TimePoint now) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins the engine, statedb::Mirror and the connection to Redis. The engine's turn comes first:
-// this takes what has changed once the turn's routes are out, and sends a bounded part of it.
+// this takes what has changed once the turn's routes are out, and sends a bounded part of it. What
+// is shown of EVPN it asks for, from whoever has it.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,9 @@ struct StateMirrorOptions {
     std::function<void()> request_turn;
     std::function<void(const Note&)> log;
     std::function<void(bool)> keep_changes{};  // Unset: nobody else reads the engine's changes.
+    /// All of EVPN's rows, as they are now. Asked for when a mirror begins, then after
+    /// evpn_changed(), within a turn and at most four times a second. Unset: there are none.
+    std::function<statedb::EvpnRows()> evpn_rows{};
 };
 
 class StateMirror {
@@ -36,6 +40,9 @@ public:
     void turn(const Changes& changes, TimePoint now);
     /// The same for who shares the engine's changes with nobody.
     void turn(TimePoint now) { turn(mirror_ ? engine_.take_changes() : Changes{}, now); }
+    /// EVPN's rows may have changed. Costs next to nothing, however often it is said; of those that
+    /// come before the rows are asked for, only the first requests a turn.
+    void evpn_changed();
     [[nodiscard]] std::optional<TimePoint> wake_at();
 
     // How much there is, and how much of it waits; zero without Redis.

@@ -368,12 +368,20 @@ protected:
                                     "PLANED_TABLE|global"};
     test::RailLeaf leaf{named()};
     std::vector<std::string> notes;
+    std::size_t turns_requested = 0;
+    statedb::EvpnRows evpn;
+    std::size_t evpn_asked = 0;
     StateMirror mirror{loop,
                        leaf.engine,
                        {.version = "1.2.3",
                         .host_name = "h",
-                        .request_turn = [] {},
-                        .log = [this](const Note& note) { notes.push_back(note.text); }}};
+                        .request_turn = [this] { ++turns_requested; },
+                        .log = [this](const Note& note) { notes.push_back(note.text); },
+                        .evpn_rows =
+                            [this] {
+                                ++evpn_asked;
+                                return evpn;
+                            }}};
 };
 
 TEST_F(StateMirrorTest, ShowsTheEngineInRedis) {
@@ -405,6 +413,42 @@ TEST_F(StateMirrorTest, EndsAndBeginsWithTheConfiguration) {
     mirror.configure({.endpoint = "unix:" + server.socket()});
 
     EXPECT_TRUE(turn_until([&] { return server.keys() == all; }));
+}
+
+TEST_F(StateMirrorTest, AsksForEvpnsRowsWhenTheyMayHaveChanged) {
+    ASSERT_TRUE(turn_until([&] { return server.keys() == all; }));
+    EXPECT_EQ(evpn_asked, 1U);
+    auto with_peer = all;
+    with_peer.insert("PLANED_EVPN_PEER_TABLE|10.66.0.2");
+    evpn.peers.push_back({.address = test::ip("10.66.0.2"), .state = "idle"});
+
+    mirror.evpn_changed();
+
+    ASSERT_TRUE(turn_until([&] { return server.keys() == with_peer; }));
+    EXPECT_EQ(server.ask({"HGET", "PLANED_EVPN_PEER_TABLE|10.66.0.2", "state"}), "idle");
+    EXPECT_EQ(evpn_asked, 2U);
+}
+
+TEST_F(StateMirrorTest, RequestsATurnForTheFirstOfManyChangesOfEvpn) {
+    ASSERT_TRUE(turn_until([&] { return server.keys() == all; }));
+    const std::size_t before = turns_requested;
+
+    for (int i = 0; i < 1000; ++i) {
+        mirror.evpn_changed();
+    }
+
+    EXPECT_EQ(turns_requested, before + 1);
+}
+
+TEST_F(StateMirrorTest, AsksForEvpnsRowsWhenItBegins) {
+    mirror.evpn_changed();  // There is nothing yet that could be asked for.
+    EXPECT_EQ(turns_requested, 0U);
+    auto with_segment = all;
+    with_segment.insert("PLANED_SEGMENT_TABLE|00:01:00:00:00:00:00:00:00:00");
+    evpn.segments.push_back({.esi = {0, 1}});
+
+    EXPECT_TRUE(turn_until([&] { return server.keys() == with_segment; }));
+    EXPECT_EQ(evpn_asked, 1U);
 }
 
 TEST_F(StateMirrorTest, TakesAFullDatabaseForTrouble) {
