@@ -95,8 +95,6 @@ struct FillRoute {
     }
 };
 
-constexpr std::string_view kDiffers = "differs";
-
 std::string algorithm_word(std::uint8_t algorithm) {
     return algorithm <= static_cast<std::uint8_t>(evpn::DfAlgorithm::LowestPreference)
                ? std::string(evpn::name_of(evpn::DfAlgorithm{algorithm}))
@@ -107,7 +105,9 @@ std::string text(const std::optional<IpAddress>& address) {
     return address ? address->to_string() : std::string();
 }
 
-void fill(v1::SegmentVrf& message, const evpn::VrfRoleView& role, bool announced) {
+void fill(v1::SegmentVrf& message,
+          const evpn::SegmentView& segment,
+          const evpn::VrfRoleView& role) {
     message.set_vrf(role.vrf);
     message.set_vni(role.vni);
     for (const evpn::DfCandidate& candidate : role.candidates) {
@@ -119,11 +119,10 @@ void fill(v1::SegmentVrf& message, const evpn::VrfRoleView& role, bool announced
         leaf.set_dont_preempt((offer.bitmap & evpn::DfOffer::kDontPreempt) != 0);
         leaf.set_ac_df((offer.bitmap & evpn::DfOffer::kAcInfluenced) != 0);
     }
-    if (!announced || !role.elected) {
-        message.set_role(announced ? "waiting" : "down");
+    message.set_role(std::string(evpn::role_of(segment, role)));
+    if (!segment.announced || !role.elected) {
         return;
     }
-    message.set_role(std::string(evpn::name_of(role.role)));
     message.set_forwarder(text(role.result.forwarder));
     message.set_backup(text(role.result.backup));
     message.set_algorithm(std::string(evpn::name_of(role.result.algorithm)));
@@ -142,21 +141,10 @@ void fill(v1::Segment& message, const evpn::SegmentView& segment) {
     message.set_algorithm(algorithm_word(segment.offer.algorithm));
     message.set_preference(segment.offer.preference);
     for (const evpn::VrfRoleView& role : segment.roles) {
-        fill(*message.add_vrfs(), role, segment.announced);
+        fill(*message.add_vrfs(), segment, role);
     }
-    if (message.vrfs().empty()) {
-        return;
-    }
-    message.set_role(message.vrfs(0).role());
-    message.set_forwarder(message.vrfs(0).forwarder());
-    for (const v1::SegmentVrf& vrf : message.vrfs()) {
-        if (vrf.role() != message.vrfs(0).role()) {
-            message.set_role(std::string(kDiffers));
-        }
-        if (vrf.forwarder() != message.vrfs(0).forwarder()) {
-            message.clear_forwarder();
-        }
-    }
+    message.set_role(std::string(evpn::role_of(segment)));
+    message.set_forwarder(text(evpn::forwarder_of(segment)));
 }
 
 void fill(v1::Peer& message, const bgp::PeerView& peer, WallOffset wall) {

@@ -372,13 +372,40 @@ private:
                 .host_name = host_name(),
                 .request_turn = [this] { request_turn(); },
                 .log = [this](const Note& note) { log(note); },
-                .keep_changes = [this](bool keep) { keep_changes(mirror_reads_changes_, keep); }};
+                .keep_changes = [this](bool keep) { keep_changes(mirror_reads_changes_, keep); },
+                .evpn_rows = [this] { return evpn_rows(); }};
+    }
+
+    statedb::EvpnRows evpn_rows() const {
+        statedb::EvpnRows rows;
+        for (const evpn::SegmentView& segment : evpn_sync_.multihoming().segments()) {
+            const auto forwarder = evpn::forwarder_of(segment);
+            rows.segments.push_back({.esi = segment.esi.octets(),
+                                     .port = segment.port,
+                                     .up = segment.up,
+                                     .announced = segment.announced,
+                                     .role = std::string(evpn::role_of(segment)),
+                                     .forwarder = forwarder ? forwarder->to_string() : "",
+                                     .local_hosts = segment.local,
+                                     .synced_hosts = segment.synced});
+        }
+        for (const bgp::PeerView& peer : evpn_.peers()) {
+            rows.peers.push_back(
+                {.address = peer.address,
+                 .remote_as = number(peer.remote_as),
+                 .description = peer.description,
+                 .state = std::string(peer.enabled ? bgp::name_of(peer.state) : "disabled"),
+                 .since = peer.since,
+                 .routes = peer.routes});
+        }
+        return rows;
     }
 
     EvpnSyncHooks evpn_hooks() {
         return {.now = [] { return io::now(); },
                 .request_turn = [this] { request_turn(); },
                 .keep_changes = [this](bool keep) { keep_changes(evpn_reads_changes_, keep); },
+                .changed = [this] { mirror_.evpn_changed(); },
                 .log = [this](const Note& note) { log(note); }};
     }
 

@@ -71,6 +71,7 @@ EvpnSync::EvpnSync(Engine& engine, EvpnSpeaker& speaker, EvpnSyncHooks hooks)
 void EvpnSync::configure(const EvpnConfig& config) {
     config_ = config;
     changed_ = true;
+    hooks_.changed();
     hooks_.keep_changes(!config.segments.empty());
     hooks_.request_turn();
 }
@@ -95,6 +96,7 @@ void EvpnSync::listen(const IpAddress& peer, const bgp::Event& event) {
             [](const auto&) {},
         },
         event);
+    hooks_.changed();
     hooks_.request_turn();
 }
 
@@ -145,6 +147,7 @@ void EvpnSync::look_at_ports(TimePoint now) {
         return;
     }
     links_seen_ = engine_.links().revision();
+    hooks_.changed();
     for (const EvpnSegmentConfig& segment : config_.segments) {
         const Link* port = engine_.links().find(segment.port);
         multihoming_.set_port(segment.port, port != nullptr && is_up(*port), now);
@@ -211,6 +214,7 @@ void EvpnSync::carry_out(TimePoint now) {
         told_engine = true;
     };
     while (const auto output = multihoming_.poll()) {
+        hooks_.changed();
         std::visit(Overloaded{
                        [&](const evpn::Want& want) { speaker_.want(want.route, *want.path); },
                        [&](const evpn::Unwant& unwant) { speaker_.unwant(unwant.key); },

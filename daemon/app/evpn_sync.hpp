@@ -29,6 +29,7 @@ struct EvpnSyncHooks {
     std::function<TimePoint()> now;
     std::function<void()> request_turn;
     std::function<void(bool)> keep_changes;  // See Engine::keep_changes.
+    std::function<void()> changed;           // What there is to show may have.
     std::function<void(const Note&)> log;
 };
 

@@ -12,6 +12,38 @@ bool operator==(const Want& a, const Want& b) {
     return a.route == b.route && *a.path == *b.path;
 }
 
+// --- Views. ---
+
+std::string_view role_of(const SegmentView& segment, const VrfRoleView& vrf) {
+    if (!segment.announced) {
+        return "down";
+    }
+    return vrf.elected ? name_of(vrf.role) : std::string_view("waiting");
+}
+
+std::string_view role_of(const SegmentView& segment) {
+    std::string_view role;
+    for (const VrfRoleView& vrf : segment.roles) {
+        const std::string_view here = role_of(segment, vrf);
+        if (!role.empty() && role != here) {
+            return "differs";
+        }
+        role = here;
+    }
+    return role.empty() ? "down" : role;
+}
+
+std::optional<IpAddress> forwarder_of(const SegmentView& segment) {
+    if (!segment.announced || segment.roles.empty()) {
+        return std::nullopt;
+    }
+    const std::optional<IpAddress>& first = segment.roles.front().result.forwarder;
+    const bool same = std::ranges::all_of(segment.roles, [&first](const VrfRoleView& vrf) {
+        return vrf.elected && vrf.result.forwarder == first;
+    });
+    return same ? first : std::nullopt;
+}
+
 // --- Configuration and startup. ---
 
 void Multihoming::configure(const MultihomingOptions& options, TimePoint now) {

@@ -138,6 +138,14 @@ struct SegmentView {
     bool operator==(const SegmentView&) const = default;
 };
 
+/// This leaf's part in the segment, as a word: "df", "backup" or "non_df"; "waiting": the first
+/// election is still to come; "down": it is not announced, or there is no VRF; "differs": not the
+/// same in all VRFs.
+[[nodiscard]] std::string_view role_of(const SegmentView& segment);
+[[nodiscard]] std::string_view role_of(const SegmentView& segment, const VrfRoleView& vrf);
+/// Nullopt: none, or not the same in all VRFs.
+[[nodiscard]] std::optional<IpAddress> forwarder_of(const SegmentView& segment);
+
 struct MultihomingCounters {
     std::array<std::uint64_t, kVerdicts> hosts_heard{};  // Type 2, by Verdict.
     std::uint64_t second_hand = 0;                       // Of those taken, with the proxy flag.
