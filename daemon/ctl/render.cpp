@@ -16,7 +16,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
         switch (c) {
@@ -43,13 +43,13 @@ struct Json {
     void operator()(std::nullptr_t) { out += "null"; }
     void operator()(bool yes) { out += yes ? "true" : "false"; }
     void operator()(std::uint64_t number) { out += fmt::format("{}", number); }
-    void operator()(const std::string& text) { out += quoted(text); }
+    void operator()(const std::string& text) { out += json_string(text); }
     void operator()(const Array& array) {
         list('[', ']', array, [this](const Value& value) { std::visit(*this, value.is); });
     }
     void operator()(const Object& object) {
         list('{', '}', object, [this](const auto& field) {
-            out += quoted(field.first) + (pretty ? ": " : ":");
+            out += json_string(field.first) + (pretty ? ": " : ":");
             std::visit(*this, field.second.is);
         });
     }
@@ -93,7 +93,7 @@ std::string yaml_text(const std::string& text) {
         return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
     const bool taken = std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
-    return plain && !taken ? text : quoted(text);
+    return plain && !taken ? text : json_string(text);
 }
 
 bool is_empty_list(const Value& value) {

@@ -30,7 +30,7 @@ constexpr const char* kContentType = "application/openmetrics-text; version=1.0.
 constexpr std::size_t kDiscardedMax = 65'536;  // Of what comes behind a request.
 constexpr Duration kAcceptPause = 100ms;       // Out of descriptors: do not spin.
 
-std::optional<tcp::endpoint> endpoint_of(const std::string& address) {
+std::optional<tcp::endpoint> parsed_endpoint(const std::string& address) {
     const std::size_t colon = address.rfind(':');
     if (colon == std::string::npos) {
         return std::nullopt;
@@ -229,7 +229,7 @@ public:
     explicit Service(Ask ask) : ask_(std::move(ask)) {}
 
     Result<void> open(const std::string& address) {
-        const auto endpoint = endpoint_of(address);
+        const auto endpoint = parsed_endpoint(address);
         if (!endpoint) {
             return fail(Errc::Invalid, fmt::format("{} is no address with a port", address));
         }

@@ -22,7 +22,7 @@ namespace planed::io {
 namespace {
 
 constexpr mode_t kMode = 0660;
-constexpr int kBacklog = 64;
+constexpr int kWaitingMax = 64;
 constexpr std::string_view kGroup = "planed";
 
 tl::unexpected<Error> failed(std::string_view what, const std::string& path) {
@@ -133,7 +133,7 @@ Result<void> UnixListener::open(const std::string& path) {
     }
     const std::string temporary = fmt::format("{}.{}", path, ::getpid());
     auto bound = bind_privately(socket_, temporary);
-    if (bound && ::listen(socket_, kBacklog) != 0) {
+    if (bound && ::listen(socket_, kWaitingMax) != 0) {
         bound = failed("listen on", temporary);
     }
     if (bound && ::rename(temporary.c_str(), path.c_str()) != 0) {

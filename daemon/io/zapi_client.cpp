@@ -24,11 +24,11 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 // One read is at most one turn's worth of notices: 64 KiB are 2,000 of them.
-constexpr std::size_t kReadSize = std::size_t{64} * 1024;
+constexpr std::size_t kNoticesMax = std::size_t{64} * 1024;
 // What flush() writes at most, so that a turn stays short while zebra reads as fast as we write.
 constexpr std::size_t kFlushMax = std::size_t{512} * 1024;
 // A session that stood this long makes the next back-off start from the beginning.
-constexpr Duration kStood = 5s;
+constexpr Duration kSessionStood = 5s;
 constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
 
 Error no_connection(const std::string& path, int number) {
@@ -66,7 +66,7 @@ bool is_absence(int number) {
     return number == ENOENT || number == ECONNREFUSED || number == EAGAIN;
 }
 
-asio::local::stream_protocol::endpoint endpoint_of(std::string path) {
+asio::local::stream_protocol::endpoint endpoint_at(std::string path) {
     if (path.starts_with('@')) {
         path.front() = '\0';
     }
@@ -81,7 +81,7 @@ ZapiClient::ZapiClient(asio::io_context& loop, ZapiClientOptions options, ZapiCa
       callbacks_(std::move(callbacks)),
       random_(options_.seed),
       socket_(loop),
-      read_buffer_(kReadSize),
+      read_buffer_(kNoticesMax),
       timer_(loop) {}
 
 void ZapiClient::start() {
@@ -127,7 +127,7 @@ std::optional<Error> ZapiClient::connect() {
         socket_.non_blocking(true, error);
     }
     if (!error) {
-        socket_.connect(endpoint_of(options_.path), error);
+        socket_.connect(endpoint_at(options_.path), error);
     }
     if (!error) {
         return std::nullopt;
@@ -360,7 +360,7 @@ void ZapiClient::lose(const Error& why, Cause cause) {
         finish();
         return;
     }
-    failures_ = up_since && now - *up_since >= kStood ? 0 : failures_;
+    failures_ = up_since && now - *up_since >= kSessionStood ? 0 : failures_;
     back_off(now, is_absence(why.system_errno) ? Cause::Absent : cause);
     if (up_since) {
         reported_ = why.text;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint16_t kHardwareEthernet = 1;
 constexpr std::uint16_t kProtocolIpv4 = 0x0800;
-constexpr std::uint8_t kAddressSize = 4;
+constexpr std::uint8_t kIpv4Size = 4;
 constexpr std::uint16_t kRequest = 1;
 constexpr std::uint16_t kReply = 2;
 constexpr MacAddress kBroadcast(MacAddress::Bytes{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF});
@@ -31,19 +31,20 @@ bool is_this_network(const IpAddress& address) {
     return address.bytes().front() == 0;
 }
 
-bool can_be_a_host(const IpAddress& address) {
+bool can_be_ipv4_host(const IpAddress& address) {
     return !is_this_network(address) && !address.is_multicast() && !address.is_loopback() &&
            !address.is_reserved_v4();
 }
 
 // A reply to a probe goes to 0.0.0.0, which is the asker's address so far.
 bool can_be_a_target(const Fields& arp) {
-    return can_be_a_host(arp.target) || (arp.operation == kReply && arp.target.is_unspecified());
+    return can_be_ipv4_host(arp.target) || (arp.operation == kReply && arp.target.is_unspecified());
 }
 
 // A probe is a request: a reply from 0.0.0.0 would say that nobody's address has been found.
 bool can_be_a_sender(const Fields& arp) {
-    return can_be_a_host(arp.sender) || (arp.operation == kRequest && arp.sender.is_unspecified());
+    return can_be_ipv4_host(arp.sender) ||
+           (arp.operation == kRequest && arp.sender.is_unspecified());
 }
 
 tl::expected<Fields, Refusal> read(Bytes bytes) {
@@ -52,7 +53,7 @@ tl::expected<Fields, Refusal> read(Bytes bytes) {
         return MacAddress::from_bytes(in.take(MacAddress::kSize)).value_or(MacAddress());
     };
     const auto address = [&] {
-        return IpAddress::from_bytes(Family::V4, in.take(kAddressSize)).value_or(IpAddress());
+        return IpAddress::from_bytes(Family::V4, in.take(kIpv4Size)).value_or(IpAddress());
     };
     Fields arp;
     arp.hardware = in.u16();
@@ -69,7 +70,7 @@ tl::expected<Fields, Refusal> read(Bytes bytes) {
     if (arp.protocol != kProtocolIpv4) {
         return tl::unexpected(Refusal::ArpProtocol);
     }
-    if (arp.hardware_size != MacAddress::kSize || arp.protocol_size != kAddressSize) {
+    if (arp.hardware_size != MacAddress::kSize || arp.protocol_size != kIpv4Size) {
         return tl::unexpected(Refusal::ArpLengths);
     }
     arp.sender_mac = mac();
@@ -120,7 +121,7 @@ std::vector<std::uint8_t> write(const Ethernet& header, const Fields& arp) {
     out.u16(kHardwareEthernet);
     out.u16(kProtocolIpv4);
     out.u8(static_cast<std::uint8_t>(MacAddress::kSize));
-    out.u8(kAddressSize);
+    out.u8(kIpv4Size);
     out.u16(arp.operation);
     out.bytes(arp.sender_mac.bytes());
     out.bytes(arp.sender.bytes());

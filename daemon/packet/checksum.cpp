@@ -6,7 +6,7 @@
 namespace planed::packet {
 namespace {
 
-constexpr std::uint64_t kNextHeaderIcmpv6 = 58;
+constexpr std::uint64_t kIcmpv6 = 58;
 
 // 64 bits hold the sum of any message that a frame can carry.
 std::uint64_t sum_of(std::span<const std::uint8_t> bytes) {
@@ -23,7 +23,7 @@ std::uint16_t icmpv6_checksum(const IpAddress& source,
                               const IpAddress& destination,
                               std::span<const std::uint8_t> message) {
     std::uint64_t sum = sum_of(source.bytes()) + sum_of(destination.bytes()) + message.size() +
-                        kNextHeaderIcmpv6 + sum_of(message);
+                        kIcmpv6 + sum_of(message);
     while (sum > 0xFFFFU) {
         sum = (sum & 0xFFFFU) + (sum >> 16U);
     }

@@ -18,7 +18,7 @@ constexpr std::uint8_t kOptionSourceMac = 1;
 constexpr std::uint8_t kOptionTargetMac = 2;
 constexpr std::size_t kOptionUnit = 8;  // Bytes that an option's length counts.
 constexpr std::size_t kFixedSize = 24;  // Of an NS or NA, without options.
-constexpr std::size_t kAddressSize = 16;
+constexpr std::size_t kIpv6Size = 16;
 constexpr std::uint32_t kFlagRouter = 0x80000000U;
 constexpr std::uint32_t kFlagSolicited = 0x40000000U;
 constexpr std::uint32_t kFlagOverride = 0x20000000U;
@@ -45,10 +45,10 @@ struct Message {
 };
 
 IpAddress take_address(ByteReader& in) {
-    return IpAddress::from_bytes(Family::V6, in.take(kAddressSize)).value_or(IpAddress());
+    return IpAddress::from_bytes(Family::V6, in.take(kIpv6Size)).value_or(IpAddress());
 }
 
-bool can_be_a_host(const IpAddress& address) {
+bool can_be_ipv6_host(const IpAddress& address) {
     return !address.is_unspecified() && !address.is_multicast() && !address.is_loopback();
 }
 
@@ -139,7 +139,7 @@ tl::expected<Message, Refusal> read_message(Bytes bytes, const MacAddress& frame
 }
 
 std::optional<Refusal> objection(const Message& message, const Ipv6& header) {
-    if (!can_be_a_host(message.target)) {
+    if (!can_be_ipv6_host(message.target)) {
         return Refusal::NdTarget;
     }
     if (message.type == kTypeSolicitation && header.source.is_unspecified()) {
@@ -148,7 +148,7 @@ std::optional<Refusal> objection(const Message& message, const Ipv6& header) {
         }
         return message.mac ? std::optional(Refusal::NdDadWithSource) : std::nullopt;
     }
-    if (!can_be_a_host(header.source)) {
+    if (!can_be_ipv6_host(header.source)) {
         return Refusal::NdSender;
     }
     if (message.flags.solicited && header.destination.is_multicast()) {

@@ -10,7 +10,7 @@
 namespace planed::statedb {
 namespace {
 
-constexpr std::string_view kGlobal = "PLANED_TABLE";
+constexpr std::string_view kTable = "PLANED_TABLE";
 constexpr std::string_view kInterface = "PLANED_INTERFACE_TABLE";
 constexpr std::string_view kNeighbor = "PLANED_NEIGHBOR_TABLE";
 constexpr std::string_view kRoute = "PLANED_ROUTE_TABLE";
@@ -18,7 +18,7 @@ constexpr std::string_view kProxy = "PLANED_PROXY_TABLE";
 constexpr std::string_view kSegment = "PLANED_SEGMENT_TABLE";
 constexpr std::string_view kEvpnPeer = "PLANED_EVPN_PEER_TABLE";
 constexpr std::array<std::string_view, 7> kOwned{
-    kGlobal, kInterface, kNeighbor, kRoute, kProxy, kSegment, kEvpnPeer};
+    kTable, kInterface, kNeighbor, kRoute, kProxy, kSegment, kEvpnPeer};
 
 constexpr std::array<std::string_view, 7> kGlobalNames{
     "name", "plane", "version", "ready", "routes", "hosts", "updated"};
@@ -166,7 +166,7 @@ std::string timestamp(TimePoint at, WallOffset wall) {
 }
 
 std::string global_key(std::string_view separator) {
-    return fmt::format("{}{}global", kGlobal, separator);
+    return fmt::format("{}{}global", kTable, separator);
 }
 
 std::string key_of(const HostView& host, std::string_view separator) {
