@@ -24,7 +24,6 @@ constexpr Duration kZebraBound = 10s;
 // The shield's share: who is silent is asked, and goes a few at a time.
 constexpr Duration kShieldBound = 30s;
 constexpr Duration kCheckEvery = 20ms;
-constexpr std::uint32_t kTag = 100;
 
 bool is_valid(Nud state) {
     return state != Nud::None && state != Nud::Incomplete && state != Nud::Failed;

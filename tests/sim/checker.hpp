@@ -4,6 +4,7 @@
 // table); it knows nothing of planed's own state but what it wants and sends.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,9 @@
 #include "sim/zebra.hpp"
 
 namespace planed::sim {
+
+/// Of the routes that planed sends; see SimWorld::leaf_config().
+inline constexpr std::uint32_t kTag = 100;
 
 class Checker {
 public:

@@ -8,7 +8,6 @@ namespace {
 
 constexpr Duration kQuiet = 3s;
 constexpr Duration kQuietMost = 300s;
-constexpr std::uint32_t kTag = 100;
 
 RouteKey key_of(std::string_view address) {
     return {.prefix = host_prefix(IpAddress::parse(address).value())};

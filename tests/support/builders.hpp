@@ -18,6 +18,9 @@
 
 namespace planed::test {
 
+/// Monotonic clocks do not start at zero.
+inline constexpr TimePoint kStart{1h};
+
 inline IpAddress ip(std::string_view text) {
     const auto address = IpAddress::parse(text);
     PLANED_ASSERT(address.has_value());

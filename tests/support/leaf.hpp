@@ -32,6 +32,9 @@ std::vector<What> only(const std::vector<Output>& outputs) {
 inline std::vector<SendRoute> routes_of(const std::vector<Output>& outputs) {
     return only<SendRoute>(outputs);
 }
+inline std::vector<WriteNeighbor> writes_of(const std::vector<Output>& outputs) {
+    return only<WriteNeighbor>(outputs);
+}
 
 class Leaf {
 public:
@@ -44,7 +47,7 @@ public:
     std::map<RouteKey, HostRoute> zebra;
     std::set<RouteKey> plane;  // What bgpd has learned.
     std::map<std::pair<IfIndex, Setting>, std::uint32_t> settings;
-    TimePoint now{1h};  // Monotonic clocks do not start at zero.
+    TimePoint now = kStart;
 
     bool answer_routes = true;
     bool answer_dumps = true;
@@ -80,6 +83,9 @@ inline constexpr IfIndex kBr0{10};
 KernelFacts rail();
 inline NeighborKey on_br0(std::string_view address) {
     return {.link = kBr0, .address = ip(address)};
+}
+inline RouteKey route_of(std::string_view address) {
+    return announces(address, kBr0).key;
 }
 inline FdbKey in_br0(MacAddress mac) {
     return {.bridge = kBr0, .vlan = VlanId::None, .mac = mac};

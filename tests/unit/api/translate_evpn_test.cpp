@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr WallOffset kWall{1'000'000'000'000'000};  // 2001-09-09T01:46:40Z
+constexpr WallOffset kClock{1'000'000'000'000'000};  // 2001-09-09T01:46:40Z
 const IpAddress kPeer = IpAddress::v4(10, 66, 0, 2);
 const bgp::EsiBytes kEsi{0x03, 0x44, 0x38, 0x39, 0xff, 0xff, 0x01, 0, 0, 0x01};
 const auto kRd = bgp::RouteDistinguisher::of(bgp::RouterId{0x0A420002}, 100);
@@ -29,7 +29,7 @@ bgp::RouteRow row(const bgp::Route& route, const bgp::Attributes& attributes = {
 
 v1::EvpnRoute filled(const bgp::RouteRow& from) {
     v1::EvpnRoute message;
-    fill(message, from, kWall);
+    fill(message, from, kClock);
     return message;
 }
 
@@ -112,7 +112,7 @@ TEST(TranslateEvpn, Peer) {
                                              .others = {{.code = 73}}}},
           .hold_seconds = 9,
           .end_of_rib = true},
-         kWall);
+         kClock);
 
     EXPECT_EQ(message.ShortDebugString(),
               "address: \"10.66.0.2\" remote_as: 65000 description: \"leaf-b1\" "
@@ -128,7 +128,7 @@ TEST(TranslateEvpn, Peer) {
 TEST(TranslateEvpn, PeerThatIsDisabled) {
     v1::Peer message;
 
-    fill(message, {.address = kPeer, .enabled = false}, kWall);
+    fill(message, {.address = kPeer, .enabled = false}, kClock);
 
     EXPECT_EQ(message.ShortDebugString(), "address: \"10.66.0.2\" state: \"disabled\"");
 }

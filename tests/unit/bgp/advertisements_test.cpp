@@ -17,12 +17,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const Path kPath{.next_hop = {.address = address("10.66.0.3")},
-                 .attributes = {.local_pref = 100, .communities = {route_target(kAs, 100)}}};
+const Path kFirst{.next_hop = {.address = address("10.66.0.3")},
+                  .attributes = {.local_pref = 100, .communities = {route_target(kAs, 100)}}};
 const Path kOther{.next_hop = {.address = address("10.66.0.3")},
                   .attributes = {.local_pref = 100, .communities = {route_target(kAs, 200)}}};
 
-Route host(std::uint32_t number) {
+Route host_route(std::uint32_t number) {
     return MacIp{.rd = rd(kLeaf3, 100),
                  .esi = kEsi,
                  .mac = mac(1),
@@ -53,7 +53,7 @@ std::vector<Update> drain(Advertisements& queue, std::size_t longest = kMessageM
 Advertisements begun(const std::vector<Route>& routes) {
     Advertisements queue;
     for (const Route& route : routes) {
-        EXPECT_TRUE(queue.want(route, kPath));
+        EXPECT_TRUE(queue.want(route, kFirst));
     }
     queue.begin();
     (void)drain(queue);
@@ -62,8 +62,8 @@ Advertisements begun(const std::vector<Route>& routes) {
 
 TEST(Advertisements, SaySegmentsFirstAndEndWithEndOfRib) {
     Advertisements queue;
-    for (const Route& route : {kPrefix, host(1), kMulticast, kPerEvi, kPerEs, kSegment}) {
-        ASSERT_TRUE(queue.want(route, kPath));
+    for (const Route& route : {kPrefix, host_route(1), kMulticast, kPerEvi, kPerEs, kSegment}) {
+        ASSERT_TRUE(queue.want(route, kFirst));
     }
     queue.begin();
 
@@ -74,7 +74,7 @@ TEST(Advertisements, SaySegmentsFirstAndEndWithEndOfRib) {
     EXPECT_THAT(updates[1].reachable, ElementsAre(kPerEs));
     EXPECT_THAT(updates[2].reachable, ElementsAre(kPerEvi));
     EXPECT_THAT(updates[3].reachable, ElementsAre(kMulticast));
-    EXPECT_THAT(updates[4].reachable, ElementsAre(host(1)));
+    EXPECT_THAT(updates[4].reachable, ElementsAre(host_route(1)));
     EXPECT_THAT(updates[5].reachable, ElementsAre(kPrefix));
     EXPECT_EQ(updates[6], Update{.end_of_rib = true});
 }
@@ -89,9 +89,9 @@ TEST(Advertisements, EndAnEmptyTableToo) {
 
 TEST(Advertisements, SayNothingWithoutASession) {
     Advertisements queue;
-    ASSERT_TRUE(queue.want(host(1), kPath));
-    queue.unwant(RouteKey(host(1)));
-    ASSERT_TRUE(queue.want(host(2), kPath));
+    ASSERT_TRUE(queue.want(host_route(1), kFirst));
+    queue.unwant(RouteKey(host_route(1)));
+    ASSERT_TRUE(queue.want(host_route(2), kFirst));
 
     EXPECT_THAT(drain(queue), IsEmpty());
     EXPECT_EQ(queue.wanted(), 1U);
@@ -101,8 +101,8 @@ TEST(Advertisements, PackRoutesOfOnePath) {
     Advertisements queue;
     std::set<Route> all;
     for (std::uint32_t i = 0; i < 10'000; ++i) {
-        ASSERT_TRUE(queue.want(host(i), i % 2 == 0 ? kPath : kOther));
-        all.insert(host(i));
+        ASSERT_TRUE(queue.want(host_route(i), i % 2 == 0 ? kFirst : kOther));
+        all.insert(host_route(i));
     }
     queue.begin();
 
@@ -113,78 +113,78 @@ TEST(Advertisements, PackRoutesOfOnePath) {
     EXPECT_EQ(updates.size(), 98U);  // 2 x 49, with 103 routes in each but the last.
     std::set<Route> said;
     for (const Update& update : updates) {
-        EXPECT_TRUE(update.path == kPath || update.path == kOther);
+        EXPECT_TRUE(update.path == kFirst || update.path == kOther);
         said.insert(update.reachable.begin(), update.reachable.end());
     }
     EXPECT_EQ(said, all);
 }
 
 TEST(Advertisements, WithdrawASegmentInOneMessage) {
-    auto queue = begun({kPerEs, kSegment, host(1), kPerEvi});
-    for (const Route& route : {host(1), kPerEvi, kPerEs, kSegment}) {
+    auto queue = begun({kPerEs, kSegment, host_route(1), kPerEvi});
+    for (const Route& route : {host_route(1), kPerEvi, kPerEs, kSegment}) {
         queue.unwant(RouteKey(route));
     }
 
-    EXPECT_THAT(
-        drain(queue),
-        ElementsAre(Update{
-            .withdrawn = {
-                RouteKey(kSegment), RouteKey(kPerEs), RouteKey(kPerEvi), RouteKey(host(1))}}));
+    EXPECT_THAT(drain(queue),
+                ElementsAre(Update{.withdrawn = {RouteKey(kSegment),
+                                                 RouteKey(kPerEs),
+                                                 RouteKey(kPerEvi),
+                                                 RouteKey(host_route(1))}}));
 }
 
 TEST(Advertisements, LetWithdrawalsGoFirst) {
-    auto queue = begun({host(1)});
-    ASSERT_TRUE(queue.want(host(2), kPath));
-    queue.unwant(RouteKey(host(1)));
+    auto queue = begun({host_route(1)});
+    ASSERT_TRUE(queue.want(host_route(2), kFirst));
+    queue.unwant(RouteKey(host_route(1)));
 
     const auto updates = drain(queue);
 
     ASSERT_THAT(updates, SizeIs(2));
-    EXPECT_THAT(updates[0].withdrawn, ElementsAre(RouteKey(host(1))));
-    EXPECT_THAT(updates[1].reachable, ElementsAre(host(2)));
+    EXPECT_THAT(updates[0].withdrawn, ElementsAre(RouteKey(host_route(1))));
+    EXPECT_THAT(updates[1].reachable, ElementsAre(host_route(2)));
 }
 
 TEST(Advertisements, SayOnlyTheNewestWord) {
-    auto queue = begun({host(1)});
-    ASSERT_TRUE(queue.want(host(1), kOther));
-    ASSERT_TRUE(queue.want(host(1), kPath));
-    ASSERT_TRUE(queue.want(host(1), kOther));
-    ASSERT_TRUE(queue.want(host(2), kPath));
-    queue.unwant(RouteKey(host(2)));
+    auto queue = begun({host_route(1)});
+    ASSERT_TRUE(queue.want(host_route(1), kOther));
+    ASSERT_TRUE(queue.want(host_route(1), kFirst));
+    ASSERT_TRUE(queue.want(host_route(1), kOther));
+    ASSERT_TRUE(queue.want(host_route(2), kFirst));
+    queue.unwant(RouteKey(host_route(2)));
 
     const auto updates = drain(queue);
 
     ASSERT_THAT(updates, SizeIs(1)) << "and no withdrawal of what was never said";
-    EXPECT_THAT(updates[0].reachable, ElementsAre(host(1)));
+    EXPECT_THAT(updates[0].reachable, ElementsAre(host_route(1)));
     EXPECT_EQ(updates[0].path, kOther);
 }
 
 TEST(Advertisements, SayAgainWhatWasAlmostWithdrawn) {
-    auto queue = begun({host(1)});
-    queue.unwant(RouteKey(host(1)));
-    ASSERT_TRUE(queue.want(host(1), kOther));
+    auto queue = begun({host_route(1)});
+    queue.unwant(RouteKey(host_route(1)));
+    ASSERT_TRUE(queue.want(host_route(1), kOther));
     EXPECT_EQ(queue.backlog(), 1U);
     const auto updates = drain(queue);
-    queue.unwant(RouteKey(host(1)));
+    queue.unwant(RouteKey(host_route(1)));
 
     ASSERT_THAT(updates, SizeIs(1));
-    EXPECT_THAT(updates[0].reachable, ElementsAre(host(1)));
+    EXPECT_THAT(updates[0].reachable, ElementsAre(host_route(1)));
     EXPECT_THAT(drain(queue), SizeIs(1)) << "the peer still had it";
 }
 
 TEST(Advertisements, SayNothingTwice) {
-    auto queue = begun({host(1)});
+    auto queue = begun({host_route(1)});
 
-    ASSERT_TRUE(queue.want(host(1), kPath));
+    ASSERT_TRUE(queue.want(host_route(1), kFirst));
 
     EXPECT_THAT(drain(queue), IsEmpty());
 }
 
 TEST(Advertisements, ReplaceARouteWhoseSegmentHasChanged) {
-    auto queue = begun({host(1)});
-    MacIp moved = std::get<MacIp>(host(1));
+    auto queue = begun({host_route(1)});
+    MacIp moved = std::get<MacIp>(host_route(1));
     moved.esi[9] = 2;
-    ASSERT_TRUE(queue.want(moved, kPath));
+    ASSERT_TRUE(queue.want(moved, kFirst));
 
     const auto updates = drain(queue);
 
@@ -195,20 +195,20 @@ TEST(Advertisements, ReplaceARouteWhoseSegmentHasChanged) {
 }
 
 TEST(Advertisements, SayEverythingWhenAsked) {
-    auto queue = begun({host(1), kSegment});
+    auto queue = begun({host_route(1), kSegment});
     queue.resend();
 
     const auto updates = drain(queue);
 
     ASSERT_THAT(updates, SizeIs(2)) << "and no second End-of-RIB";
     EXPECT_THAT(updates[0].reachable, ElementsAre(kSegment));
-    EXPECT_THAT(updates[1].reachable, ElementsAre(host(1)));
+    EXPECT_THAT(updates[1].reachable, ElementsAre(host_route(1)));
 }
 
 TEST(Advertisements, BeginAnewInTheNextSession) {
-    auto queue = begun({host(1)});
-    ASSERT_TRUE(queue.want(host(2), kPath));
-    queue.unwant(RouteKey(host(1)));
+    auto queue = begun({host_route(1)});
+    ASSERT_TRUE(queue.want(host_route(2), kFirst));
+    queue.unwant(RouteKey(host_route(1)));
     queue.end();
     EXPECT_THAT(drain(queue), IsEmpty());
     queue.begin();
@@ -216,32 +216,32 @@ TEST(Advertisements, BeginAnewInTheNextSession) {
     const auto updates = drain(queue);
 
     ASSERT_THAT(updates, SizeIs(2)) << "what the last session had not withdrawn is no affair";
-    EXPECT_THAT(updates[0].reachable, ElementsAre(host(2)));
+    EXPECT_THAT(updates[0].reachable, ElementsAre(host_route(2)));
     EXPECT_TRUE(updates[1].end_of_rib);
 }
 
 TEST(Advertisements, EndTheRibBehindWhatWasWantedAtTheBeginning) {
     Advertisements queue;
-    ASSERT_TRUE(queue.want(host(1), kPath));
-    ASSERT_TRUE(queue.want(kSegment, kPath));
+    ASSERT_TRUE(queue.want(host_route(1), kFirst));
+    ASSERT_TRUE(queue.want(kSegment, kFirst));
     queue.begin();
-    queue.unwant(RouteKey(host(1)));
+    queue.unwant(RouteKey(host_route(1)));
     ASSERT_TRUE(queue.want(kSegment, kOther));
-    ASSERT_TRUE(queue.want(host(2), kPath));
+    ASSERT_TRUE(queue.want(host_route(2), kFirst));
 
     const auto updates = drain(queue);
 
     ASSERT_THAT(updates, SizeIs(3));
     EXPECT_THAT(updates[0].reachable, ElementsAre(kSegment));
     EXPECT_TRUE(updates[1].end_of_rib) << "a newcomer does not hold it up";
-    EXPECT_THAT(updates[2].reachable, ElementsAre(host(2)));
+    EXPECT_THAT(updates[2].reachable, ElementsAre(host_route(2)));
 }
 
 TEST(Advertisements, RefuseAttributesThatLeaveNoRoom) {
-    auto queue = begun({host(1)});
+    auto queue = begun({host_route(1)});
     const Path path{.attributes = {.others = {{.type = 99, .value = Bytes(4000, 7)}}}};
 
-    const auto wanted = queue.want(host(1), path);
+    const auto wanted = queue.want(host_route(1), path);
 
     ASSERT_FALSE(wanted.has_value());
     EXPECT_EQ(wanted.error().code, Errc::Invalid);
@@ -272,8 +272,8 @@ TEST(Advertisements, LeaveThePeerWithWhatIsWanted) {
             return true;
         };
         for (int step = 0; step < 2000; ++step) {
-            const Route route = random() % 2 == 0 ? host(random() % 12) : kSegment;
-            const Path& path = random() % 2 == 0 ? kPath : kOther;
+            const Route route = random() % 2 == 0 ? host_route(random() % 12) : kSegment;
+            const Path& path = random() % 2 == 0 ? kFirst : kOther;
             switch (random() % 8) {
                 case 0:
                 case 1:
@@ -315,22 +315,22 @@ TEST(Advertisements, HoldEndOfRibUntilEverythingIsWanted) {
     Advertisements queue;
     queue.hold_end_of_rib(true);
     queue.begin();
-    ASSERT_TRUE(queue.want(host(1), kPath));
+    ASSERT_TRUE(queue.want(host_route(1), kFirst));
     EXPECT_THAT(drain(queue), SizeIs(1)) << "the route alone";
-    ASSERT_TRUE(queue.want(host(2), kPath));
-    ASSERT_TRUE(queue.want(host(3), kOther));
+    ASSERT_TRUE(queue.want(host_route(2), kFirst));
+    ASSERT_TRUE(queue.want(host_route(3), kOther));
 
     queue.hold_end_of_rib(false);
 
     const auto updates = drain(queue);
     ASSERT_THAT(updates, SizeIs(3));
-    EXPECT_THAT(updates[0].reachable, ElementsAre(host(2)));
-    EXPECT_THAT(updates[1].reachable, ElementsAre(host(3)));
+    EXPECT_THAT(updates[0].reachable, ElementsAre(host_route(2)));
+    EXPECT_THAT(updates[1].reachable, ElementsAre(host_route(3)));
     EXPECT_EQ(updates[2], Update{.end_of_rib = true});
 }
 
 TEST(Advertisements, SayEndOfRibAtOnceIfNothingWaitsWhenItIsLetGo) {
-    Advertisements queue = begun({host(1)});
+    Advertisements queue = begun({host_route(1)});
     queue.end();
     queue.hold_end_of_rib(true);
     queue.begin();

@@ -18,8 +18,6 @@
 
 namespace planed::bgp {
 
-inline constexpr TimePoint kStart{1h};
-
 /// What a session's owner would know of its peer.
 struct Seen {
     std::map<RouteKey, Route> routes{};

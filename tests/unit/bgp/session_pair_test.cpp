@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::uint32_t kSeeds = 12;
 
-const Path kPath{.next_hop = {.address = address("10.66.0.3")},
-                 .attributes = {.local_pref = 100, .communities = {route_target(kAs, 100)}}};
+const Path kLeafPath{.next_hop = {.address = address("10.66.0.3")},
+                     .attributes = {.local_pref = 100, .communities = {route_target(kAs, 100)}}};
 
-Route host(RouterId leaf, std::uint32_t number) {
+Route host_of(RouterId leaf, std::uint32_t number) {
     return MacIp{.rd = rd(leaf, 100),
                  .esi = kEsi,
                  .mac = mac(1),
@@ -37,8 +37,8 @@ SessionOptions leaf2(std::uint64_t seed = 2) {
 /// Each side has `count` hosts of its own.
 void give_hosts(SessionPair& pair, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
-        ASSERT_TRUE(pair.sessions[0].want(host(kLeaf1, i), kPath));
-        ASSERT_TRUE(pair.sessions[1].want(host(kLeaf2, i), kPath));
+        ASSERT_TRUE(pair.sessions[0].want(host_of(kLeaf1, i), kLeafPath));
+        ASSERT_TRUE(pair.sessions[1].want(host_of(kLeaf2, i), kLeafPath));
     }
 }
 
@@ -87,8 +87,8 @@ TEST_P(Pairs, ComeBackAfterABrokenConnection) {
     pair.run_for(60s);
     for (int times = 0; times < 5; ++times) {
         pair.break_connections();
-        pair.sessions[0].unwant(RouteKey(host(kLeaf1, 49)));
-        pair.sessions[1].unwant(RouteKey(host(kLeaf2, 49)));
+        pair.sessions[0].unwant(RouteKey(host_of(kLeaf1, 49)));
+        pair.sessions[1].unwant(RouteKey(host_of(kLeaf2, 49)));
         pair.run_for(60s);
     }
 
@@ -158,8 +158,8 @@ TEST_P(KeepingPairs, KeepRoutesOverACutAndDropWhatDidNotComeBack) {
     pair.cut();
     pair.run_for(30s);
     EXPECT_EQ(pair.seen[0].routes.size(), 20U);
-    pair.sessions[1].unwant(RouteKey(host(kLeaf2, 19)));
-    pair.sessions[0].unwant(RouteKey(host(kLeaf1, 19)));
+    pair.sessions[1].unwant(RouteKey(host_of(kLeaf2, 19)));
+    pair.sessions[0].unwant(RouteKey(host_of(kLeaf1, 19)));
 
     pair.mend();
     pair.run_for(80s);
@@ -212,12 +212,12 @@ TEST_P(KeepingPairs, AgreeInTheEnd) {
             case 6:
             case 7:
             case 8:
-                pair.sessions[side].unwant(RouteKey(host(ids[side], number)));
+                pair.sessions[side].unwant(RouteKey(host_of(ids[side], number)));
                 wanted[side].erase(number);
                 break;
             case 9: pair.run_for(std::chrono::seconds(random() % 40)); break;
             default:
-                ASSERT_TRUE(pair.sessions[side].want(host(ids[side], number), kPath));
+                ASSERT_TRUE(pair.sessions[side].want(host_of(ids[side], number), kLeafPath));
                 wanted[side].insert(number);
                 break;
         }
@@ -230,7 +230,7 @@ TEST_P(KeepingPairs, AgreeInTheEnd) {
     for (const std::size_t side : {0U, 1U}) {
         std::set<RouteKey> want;
         for (const std::uint32_t number : wanted[1 - side]) {
-            want.insert(RouteKey(host(ids[1 - side], number)));
+            want.insert(RouteKey(host_of(ids[1 - side], number)));
         }
         std::set<RouteKey> have;
         for (const auto& [key, route] : pair.seen[side].routes) {
@@ -246,19 +246,19 @@ TEST(SessionPair, OverEbgpHasThePeersPath) {
     SessionOptions first = leaf1();
     first.peer_as = AsNumber{65003};
     SessionPair pair(first, other, 1);
-    Path path = kPath;
+    Path path = kLeafPath;
     path.attributes.local_pref.reset();
     path.attributes.as_path = {{.numbers = {AsNumber{65003}}}};
-    ASSERT_TRUE(pair.sessions[1].want(host(kLeaf2, 1), path));
+    ASSERT_TRUE(pair.sessions[1].want(host_of(kLeaf2, 1), path));
     path.attributes.as_path = {{.numbers = {AsNumber{65003}, kAs}}};
-    ASSERT_TRUE(pair.sessions[1].want(host(kLeaf2, 2), path));
+    ASSERT_TRUE(pair.sessions[1].want(host_of(kLeaf2, 2), path));
     pair.start_both();
 
     pair.run_for(60s);
 
     EXPECT_TRUE(pair.both_established());
     EXPECT_EQ(pair.seen[0].routes.size(), 1U) << "not the one that came from us";
-    EXPECT_TRUE(pair.seen[0].routes.contains(RouteKey(host(kLeaf2, 1))));
+    EXPECT_TRUE(pair.seen[0].routes.contains(RouteKey(host_of(kLeaf2, 1))));
 }
 
 TEST(SessionPair, OfTwoPassivePeersWaits) {

@@ -13,8 +13,6 @@
 
 namespace planed::bgp {
 
-inline constexpr TimePoint kStart{1h};
-
 inline SessionOptions options() {
     return {.local_as = kAs, .peer_as = kAs, .id = kLeaf1, .hold_seconds = 90};
 }

@@ -15,6 +15,7 @@ inline constexpr AsNumber kAs{65000};
 inline constexpr RouterId kLeaf1{0x0A42'0001};
 inline constexpr RouterId kLeaf2{0x0A42'0002};
 inline constexpr RouterId kLeaf3{0x0A42'0003};
+inline constexpr TimePoint kStart{1h};
 
 inline RouteDistinguisher rd(RouterId leaf, std::uint16_t index) {
     return RouteDistinguisher::of(leaf, index);

@@ -11,30 +11,30 @@ namespace planed {
 namespace {
 
 using test::ip;
+using test::kStart;
 using test::mac;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr TimePoint kNow{1h};
 constexpr DuplicatesConfig kConfig{.max_moves = 3, .window = 60s, .freeze = 100s};
 
-NeighborKey host(std::uint32_t n = 5) {
+NeighborKey claimed(std::uint32_t n = 5) {
     return {.link = IfIndex{10}, .address = ip("10.0.0." + std::to_string(n))};
 }
 
 TEST(Conflicts, FreezeToTheFirstOwner) {
     Conflicts conflicts;
 
-    EXPECT_FALSE(conflicts.moved(host(), mac(1), mac(2), kNow, kConfig));
-    EXPECT_FALSE(conflicts.moved(host(), mac(2), mac(1), kNow + 1s, kConfig));
-    EXPECT_EQ(conflicts.frozen(host()), nullptr);
-    EXPECT_TRUE(conflicts.moved(host(), mac(1), mac(2), kNow + 2s, kConfig));
+    EXPECT_FALSE(conflicts.moved(claimed(), mac(1), mac(2), kStart, kConfig));
+    EXPECT_FALSE(conflicts.moved(claimed(), mac(2), mac(1), kStart + 1s, kConfig));
+    EXPECT_EQ(conflicts.frozen(claimed()), nullptr);
+    EXPECT_TRUE(conflicts.moved(claimed(), mac(1), mac(2), kStart + 2s, kConfig));
 
-    ASSERT_NE(conflicts.frozen(host()), nullptr);
-    EXPECT_EQ(conflicts.frozen(host())->owner, mac(1));
-    EXPECT_EQ(conflicts.frozen(host())->other, mac(2));
-    EXPECT_EQ(conflicts.frozen(host())->until, kNow + 102s);
-    EXPECT_FALSE(conflicts.moved(host(), mac(1), mac(2), kNow + 3s, kConfig));  // Once.
+    ASSERT_NE(conflicts.frozen(claimed()), nullptr);
+    EXPECT_EQ(conflicts.frozen(claimed())->owner, mac(1));
+    EXPECT_EQ(conflicts.frozen(claimed())->other, mac(2));
+    EXPECT_EQ(conflicts.frozen(claimed())->until, kStart + 102s);
+    EXPECT_FALSE(conflicts.moved(claimed(), mac(1), mac(2), kStart + 3s, kConfig));  // Once.
 }
 
 TEST(Conflicts, NameTheOtherOneAlsoAfterAMoveBack) {
@@ -42,18 +42,18 @@ TEST(Conflicts, NameTheOtherOneAlsoAfterAMoveBack) {
     DuplicatesConfig config = kConfig;
     config.max_moves = 2;
 
-    (void)conflicts.moved(host(), mac(1), mac(2), kNow, config);
-    EXPECT_TRUE(conflicts.moved(host(), mac(2), mac(1), kNow, config));
+    (void)conflicts.moved(claimed(), mac(1), mac(2), kStart, config);
+    EXPECT_TRUE(conflicts.moved(claimed(), mac(2), mac(1), kStart, config));
 
-    EXPECT_EQ(conflicts.frozen(host())->owner, mac(1));
-    EXPECT_EQ(conflicts.frozen(host())->other, mac(2));
+    EXPECT_EQ(conflicts.frozen(claimed())->owner, mac(1));
+    EXPECT_EQ(conflicts.frozen(claimed())->other, mac(2));
 }
 
 TEST(Conflicts, AreNoneWhereMovesAreFarApart) {
     Conflicts conflicts;
 
     for (int i = 0; i < 10; ++i) {
-        EXPECT_FALSE(conflicts.moved(host(), mac(1), mac(2), kNow + i * 30s, kConfig));
+        EXPECT_FALSE(conflicts.moved(claimed(), mac(1), mac(2), kStart + i * 30s, kConfig));
     }
 }
 
@@ -63,23 +63,23 @@ TEST(Conflicts, AreNoneIfSwitchedOff) {
     config.max_moves = 0;
 
     for (int i = 0; i < 10; ++i) {
-        EXPECT_FALSE(conflicts.moved(host(), mac(1), mac(2), kNow, config));
+        EXPECT_FALSE(conflicts.moved(claimed(), mac(1), mac(2), kStart, config));
     }
     EXPECT_TRUE(conflicts.empty());
 }
 
 TEST(Conflicts, EndInTime) {
     Conflicts conflicts;
-    (void)conflicts.moved(host(6), mac(6), mac(7), kNow, kConfig);
+    (void)conflicts.moved(claimed(6), mac(6), mac(7), kStart, kConfig);
     for (int i = 0; i < 3; ++i) {
-        (void)conflicts.moved(host(), mac(1), mac(2), kNow, kConfig);
+        (void)conflicts.moved(claimed(), mac(1), mac(2), kStart, kConfig);
     }
 
-    EXPECT_EQ(conflicts.wake_at(), kNow + 60s);
-    EXPECT_THAT(conflicts.thaw(kNow + 60s), IsEmpty());
+    EXPECT_EQ(conflicts.wake_at(), kStart + 60s);
+    EXPECT_THAT(conflicts.thaw(kStart + 60s), IsEmpty());
     EXPECT_EQ(conflicts.size(), 1U);  // Who moved once is forgotten.
-    EXPECT_EQ(conflicts.wake_at(), kNow + 100s);
-    EXPECT_THAT(conflicts.thaw(kNow + 100s), ElementsAre(host()));
+    EXPECT_EQ(conflicts.wake_at(), kStart + 100s);
+    EXPECT_THAT(conflicts.thaw(kStart + 100s), ElementsAre(claimed()));
     EXPECT_EQ(conflicts.wake_at(), std::nullopt);
 }
 
@@ -87,7 +87,7 @@ TEST(Conflicts, AreBounded) {
     Conflicts conflicts;
     for (std::uint32_t n = 0; n < 2 * limits::kConflictsMax; ++n) {
         const NeighborKey key{.link = IfIndex{n + 1}, .address = ip("10.0.0.5")};
-        (void)conflicts.moved(key, mac(1), mac(2), kNow, kConfig);
+        (void)conflicts.moved(key, mac(1), mac(2), kStart, kConfig);
     }
 
     EXPECT_EQ(conflicts.size(), limits::kConflictsMax);

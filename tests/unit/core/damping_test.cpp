@@ -9,8 +9,7 @@
 namespace planed::test {
 namespace {
 
-constexpr TimePoint kStart{1h};
-const RouteKey kHost = route_key(VrfId::Default, ip("10.0.0.5"));
+const RouteKey kRoute = route_key(VrfId::Default, ip("10.0.0.5"));
 
 Damping after(std::uint32_t max_flaps) {
     Damping damping;
@@ -30,56 +29,56 @@ void pass(Damping& damping, TimePoint until) {
 TEST(Damping, IsOffWithoutAMaximum) {
     Damping damping = after(0);
 
-    EXPECT_FALSE(damping.flapped(kHost, kStart));
+    EXPECT_FALSE(damping.flapped(kRoute, kStart));
     EXPECT_TRUE(damping.idle());
 }
 
 TEST(Damping, HoldsAHostAtTheLastFlapWithinTheWindow) {
     Damping damping = after(3);
 
-    EXPECT_FALSE(damping.flapped(kHost, kStart));
-    EXPECT_FALSE(damping.flapped(kHost, kStart + 10s));
-    EXPECT_TRUE(damping.flapped(kHost, kStart + 59s));
-    EXPECT_EQ(damping.held(kHost, kStart + 60s),
+    EXPECT_FALSE(damping.flapped(kRoute, kStart));
+    EXPECT_FALSE(damping.flapped(kRoute, kStart + 10s));
+    EXPECT_TRUE(damping.flapped(kRoute, kStart + 59s));
+    EXPECT_EQ(damping.held(kRoute, kStart + 60s),
               (Damping::Held{.until = kStart + 159s, .flaps = 3, .hold = 100s}));
-    EXPECT_EQ(damping.held(kHost, kStart + 159s), std::nullopt);
+    EXPECT_EQ(damping.held(kRoute, kStart + 159s), std::nullopt);
 }
 
 TEST(Damping, ForgetsFlapsThatAreOutOfTheWindow) {
     Damping damping = after(3);
-    (void)damping.flapped(kHost, kStart);
-    (void)damping.flapped(kHost, kStart + 10s);
+    (void)damping.flapped(kRoute, kStart);
+    (void)damping.flapped(kRoute, kStart + 10s);
 
-    EXPECT_FALSE(damping.flapped(kHost, kStart + 60s));
+    EXPECT_FALSE(damping.flapped(kRoute, kStart + 60s));
     pass(damping, kStart + 120s);
     EXPECT_TRUE(damping.idle());
 }
 
 TEST(Damping, DoublesTheHoldWithEachFurtherFlapUpToTheLimit) {
     Damping damping = after(1);
-    (void)damping.flapped(kHost, kStart);
-    EXPECT_EQ(damping.held(kHost, kStart)->hold, 100s);
+    (void)damping.flapped(kRoute, kStart);
+    EXPECT_EQ(damping.held(kRoute, kStart)->hold, 100s);
 
     for (const Duration hold : {200s, 400s, 800s, 800s}) {
-        (void)damping.flapped(kHost, kStart + 1s);
-        EXPECT_EQ(damping.held(kHost, kStart + 1s)->hold, hold);
+        (void)damping.flapped(kRoute, kStart + 1s);
+        EXPECT_EQ(damping.held(kRoute, kStart + 1s)->hold, hold);
     }
-    EXPECT_EQ(damping.held(kHost, kStart + 1s)->until, kStart + 801s);
+    EXPECT_EQ(damping.held(kRoute, kStart + 1s)->until, kStart + 801s);
     EXPECT_EQ(damping.count_held(), 1U);
 }
 
 TEST(Damping, HalvesTheHoldForEachHoldThatPassesInQuiet) {
     Damping damping = after(1);
     for (int i = 0; i < 4; ++i) {
-        (void)damping.flapped(kHost, kStart);
+        (void)damping.flapped(kRoute, kStart);
     }
     pass(damping, kStart + 800s);
-    EXPECT_EQ(damping.held(kHost, kStart + 800s), std::nullopt);
+    EXPECT_EQ(damping.held(kRoute, kStart + 800s), std::nullopt);
 
     pass(damping, kStart + 900s);  // One doubling of three is forgiven.
 
-    (void)damping.flapped(kHost, kStart + 950s);
-    EXPECT_EQ(damping.held(kHost, kStart + 950s)->hold, 400s);
+    (void)damping.flapped(kRoute, kStart + 950s);
+    EXPECT_EQ(damping.held(kRoute, kStart + 950s)->hold, 400s);
     pass(damping, kStart + 1h);
     EXPECT_TRUE(damping.idle());
     EXPECT_EQ(damping.count_held(), 0U);
@@ -87,12 +86,12 @@ TEST(Damping, HalvesTheHoldForEachHoldThatPassesInQuiet) {
 
 TEST(Damping, ReleasesEverybodyWhenItIsTurnedOff) {
     Damping damping = after(1);
-    (void)damping.flapped(kHost, kStart);
+    (void)damping.flapped(kRoute, kStart);
 
     damping.configure({.max_flaps = 0});
 
     EXPECT_TRUE(damping.idle());
-    EXPECT_EQ(damping.held(kHost, kStart), std::nullopt);
+    EXPECT_EQ(damping.held(kRoute, kStart), std::nullopt);
 }
 
 TEST(Damping, KeepsNoMoreHistoriesThanTheLimit) {

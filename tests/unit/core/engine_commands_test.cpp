@@ -6,10 +6,9 @@
 #include "core/limits.hpp"
 #include "support/leaf.hpp"
 
-namespace planed {
+namespace planed::test {
 namespace {
 
-using namespace test;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -19,11 +18,8 @@ using testing::SizeIs;
 DrainScope port(std::string name) {
     return {.kind = DrainScope::Kind::Port, .port = std::move(name)};
 }
-DrainScope host(std::string_view address) {
+DrainScope host_scope(std::string_view address) {
     return {.kind = DrainScope::Kind::Host, .address = ip(address)};
-}
-std::vector<WriteNeighbor> writes_of(const std::vector<Output>& outputs) {
-    return only<WriteNeighbor>(outputs);
 }
 
 /// 10.0.0.5 behind swp1 (of RailLeaf), 10.0.0.6 and 10.0.0.7 behind swp2.
@@ -77,7 +73,7 @@ TEST_F(EngineCommands, DrainsOnePort) {
 }
 
 TEST_F(EngineCommands, DrainsOneHost) {
-    EXPECT_THAT(routes_of(carry_out(DrainRequested{.scope = host("10.0.0.6")})),
+    EXPECT_THAT(routes_of(carry_out(DrainRequested{.scope = host_scope("10.0.0.6")})),
                 ElementsAre(withdraws("10.0.0.6")));
 }
 
@@ -93,11 +89,11 @@ TEST_F(EngineCommands, AHostThatMovesToADrainedPortIsDrained) {
 
 TEST_F(EngineCommands, WhatTwoDrainsCoverComesBackWithTheSecond) {
     (void)carry_out(DrainRequested{.scope = port("swp2")});
-    (void)carry_out(DrainRequested{.scope = host("10.0.0.6")});
+    (void)carry_out(DrainRequested{.scope = host_scope("10.0.0.6")});
 
     EXPECT_THAT(routes_of(carry_out(UndrainRequested{.scope = port("swp2")})),
                 ElementsAre(announces("10.0.0.7", kBr0)));
-    EXPECT_THAT(routes_of(carry_out(UndrainRequested{.scope = host("10.0.0.6")})),
+    EXPECT_THAT(routes_of(carry_out(UndrainRequested{.scope = host_scope("10.0.0.6")})),
                 ElementsAre(announces("10.0.0.6", kBr0)));
 }
 
@@ -197,7 +193,7 @@ TEST(EngineCommandsRestart, UndrainWaitsUntilTheLeafIsReady) {
 TEST_F(EngineCommands, RefusesToDrainWhatIsNotThere) {
     EXPECT_THAT(refusal(DrainRequested{.scope = port("swp9")}), HasSubstr("no server port swp9"));
     EXPECT_THAT(refusal(DrainRequested{.scope = port("up0")}), HasSubstr("no server port up0"));
-    EXPECT_THAT(refusal(DrainRequested{.scope = host("10.0.0.99")}),
+    EXPECT_THAT(refusal(DrainRequested{.scope = host_scope("10.0.0.99")}),
                 HasSubstr("no host 10.0.0.99"));
     EXPECT_THAT(refusal(UndrainRequested{.scope = port("swp2")}),
                 HasSubstr("port swp2 is not drained"));
@@ -206,7 +202,7 @@ TEST_F(EngineCommands, RefusesToDrainWhatIsNotThere) {
 
 TEST(DrainScopes, AreReadAsTheyWerePrinted) {
     for (const DrainScope& scope :
-         {DrainScope{}, port("swp2"), host("fd00::5"), host("10.0.0.5")}) {
+         {DrainScope{}, port("swp2"), host_scope("fd00::5"), host_scope("10.0.0.5")}) {
         EXPECT_EQ(parse_drain_scope(to_string(scope)), scope);
     }
     for (const std::string_view wrong :
@@ -288,4 +284,4 @@ TEST_F(EngineCommands, ForgetsNoStaticHostAndNobodyUnknown) {
 }
 
 }  // namespace
-}  // namespace planed
+}  // namespace planed::test

@@ -14,11 +14,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const NeighborKey kHost = on_br0("10.0.0.5");
+const NeighborKey kHeldHost = on_br0("10.0.0.5");
 
-RouteKey route_of(std::string_view address) {
-    return announces(address, kBr0).key;
-}
 Config with_add_delay(Duration delay) {
     Config config = serving({"br0"});
     config.routes.add_delay = delay;
@@ -67,7 +64,7 @@ TEST(AddDelay, BeginsAnewAfterAnInterruption) {
 
 TEST(AddDelay, DelaysNobodyWhoIsThereWhenPlanedStarts) {
     KernelFacts kernel = rail();
-    (void)kernel.set(kHost, reachable(mac(5)));
+    (void)kernel.set(kHeldHost, reachable(mac(5)));
     (void)kernel.learn(in_br0(mac(5)), kSwp1);
     Leaf leaf(with_add_delay(1h), kernel);
 
@@ -100,14 +97,14 @@ TEST(AddDelay, IsNoMatterForAHostThatMovesToAnotherInterface) {
     KernelFacts kernel = rail();
     (void)kernel.set(routed_port(kSwp9, "swp9"));
     (void)kernel.set_address(kSwp9, prefix("10.0.0.1/16"));
-    (void)kernel.set(kHost, reachable(mac(5)));
+    (void)kernel.set(kHeldHost, reachable(mac(5)));
     (void)kernel.learn(in_br0(mac(5)), kSwp1);
     Config config = serving({"br0", "swp9"});
     config.routes.add_delay = 5s;
     Leaf leaf(config, kernel);
     leaf.start();
     const NeighborKey there{.link = kSwp9, .address = ip("10.0.0.5")};
-    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+    (void)leaf.feed(leaf.kernel.set(kHeldHost, failed()));
 
     EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(there, reachable(mac(5))))),
                 ElementsAre(announces("10.0.0.5", kSwp9)));
@@ -142,7 +139,7 @@ TEST(AddDelay, FollowsAReload) {
 TEST(WithdrawDelay, KeepsASilentHostsRouteForSoLong) {
     RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
 
-    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, failed()))), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHeldHost, failed()))), IsEmpty());
     EXPECT_EQ(reason_of_host(leaf, "10.0.0.5"), "failed");
     EXPECT_EQ(reason_of_route(leaf, "10.0.0.5"), "withdraw_delay");
     EXPECT_THAT(routes_of(leaf.run_for(4999ms)), IsEmpty());
@@ -151,10 +148,10 @@ TEST(WithdrawDelay, KeepsASilentHostsRouteForSoLong) {
 
 TEST(WithdrawDelay, SendsNothingForAHostThatIsBackInTime) {
     RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
-    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+    (void)leaf.feed(leaf.kernel.set(kHeldHost, failed()));
     (void)leaf.run_for(4s);
 
-    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, reachable(mac(5))))), IsEmpty());
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHeldHost, reachable(mac(5))))), IsEmpty());
     EXPECT_THAT(routes_of(leaf.run_for(1h)), IsEmpty());
     EXPECT_EQ(leaf.engine.delays().counters().returned, 1U);
 }
@@ -162,8 +159,9 @@ TEST(WithdrawDelay, SendsNothingForAHostThatIsBackInTime) {
 TEST(WithdrawDelay, KeepsTheRouteOfAHostThatTheKernelHasForgotten) {
     RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
 
-    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.set(kHost, failed()), leaf.kernel.remove(kHost)})),
-                IsEmpty());
+    EXPECT_THAT(
+        routes_of(leaf.feed({leaf.kernel.set(kHeldHost, failed()), leaf.kernel.remove(kHeldHost)})),
+        IsEmpty());
     const Explanation explanation = EngineView(leaf.engine).explain(ip("10.0.0.5"));
     EXPECT_EQ(explanation.verdict, "installed");
     EXPECT_EQ(explanation.reason, "no_neighbor");
@@ -193,7 +191,7 @@ TEST(WithdrawDelay, EndsThoughThePortIsBackIfTheHostIsNotHeard) {
     (void)leaf.feed(leaf.kernel.cut(without_carrier(leaf.kernel.link(kSwp1))));
     (void)leaf.run_for(1s);
     (void)leaf.feed(leaf.kernel.set(with_carrier(leaf.kernel.link(kSwp1))));
-    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+    (void)leaf.feed(leaf.kernel.set(kHeldHost, failed()));
 
     EXPECT_THAT(routes_of(leaf.run_for(3999ms)), IsEmpty());
     EXPECT_THAT(routes_of(leaf.run_for(1ms)), ElementsAre(withdraws("10.0.0.5")));
@@ -201,14 +199,14 @@ TEST(WithdrawDelay, EndsThoughThePortIsBackIfTheHostIsNotHeard) {
 
 TEST(WithdrawDelay, ReinstallsWhatWasKeptWhenTheInterfaceReturns) {
     RailLeaf leaf(with_withdraw_delay({.port_down = 5s}));
-    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.collect(kHost),
+    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.collect(kHeldHost),
                                      leaf.kernel.set(admin_down(leaf.kernel.link(kBr0)))})),
                 IsEmpty());
 
     Link up = with_carrier(leaf.kernel.link(kBr0));
     up.admin_up = true;
     const auto outputs =
-        leaf.feed({leaf.kernel.set(up), leaf.kernel.set(kHost, reachable(mac(5)))});
+        leaf.feed({leaf.kernel.set(up), leaf.kernel.set(kHeldHost, reachable(mac(5)))});
 
     EXPECT_THAT(routes_of(outputs),
                 ElementsAre(withdraws("10.0.0.5"), announces("10.0.0.5", kBr0)));
@@ -222,7 +220,7 @@ TEST(WithdrawDelay, OfOneCauseIsNoneOfTheOther) {
     EXPECT_THAT(
         routes_of(silent.feed(silent.kernel.cut(without_carrier(silent.kernel.link(kSwp1))))),
         ElementsAre(withdraws("10.0.0.5")));
-    EXPECT_THAT(routes_of(port.feed(port.kernel.set(kHost, failed()))),
+    EXPECT_THAT(routes_of(port.feed(port.kernel.set(kHeldHost, failed()))),
                 ElementsAre(withdraws("10.0.0.5")));
 }
 
@@ -237,9 +235,9 @@ TEST(WithdrawDelay, IsNoneForAnAdministrativeCause) {
         RailLeaf living(config);
         RailLeaf lost(config);
         RailLeaf forgotten(config);
-        (void)lost.feed(lost.kernel.set(kHost, failed()));
+        (void)lost.feed(lost.kernel.set(kHeldHost, failed()));
         (void)forgotten.feed(
-            {forgotten.kernel.set(kHost, failed()), forgotten.kernel.remove(kHost)});
+            {forgotten.kernel.set(kHeldHost, failed()), forgotten.kernel.remove(kHeldHost)});
         for (RailLeaf* leaf : {&living, &lost, &forgotten}) {
             EXPECT_THAT(routes_of(leaf->feed(
                             ConfigChanged{.config = std::make_shared<const Config>(changed)})),
@@ -252,7 +250,8 @@ TEST(WithdrawDelay, IsNoneWhenTheLeafIsIsolatedOrALinkIsDeleted) {
     Config config = with_withdraw_delay({.silent = 1h, .port_down = 1h});
     config.uplinks = {"up0"};
     RailLeaf isolated(config);
-    (void)isolated.feed({isolated.kernel.set(kHost, failed()), isolated.kernel.remove(kHost)});
+    (void)isolated.feed(
+        {isolated.kernel.set(kHeldHost, failed()), isolated.kernel.remove(kHeldHost)});
     RailLeaf deleted(config);
 
     EXPECT_THAT(
@@ -266,7 +265,7 @@ TEST(WithdrawDelay, TellsReadersOfARouteThatIsKept) {
     RailLeaf leaf(with_withdraw_delay({.silent = 5s}));
     leaf.engine.keep_changes(true);
 
-    (void)leaf.feed(leaf.kernel.set(kHost, failed()));
+    (void)leaf.feed(leaf.kernel.set(kHeldHost, failed()));
 
     EXPECT_THAT(leaf.engine.take_changes().routes, Contains(route_of("10.0.0.5")));
 }
@@ -280,8 +279,8 @@ Config with_damping(Duration add_delay = 0s) {
     return config;
 }
 std::vector<SendRoute> flap(RailLeaf& leaf) {
-    auto sent = routes_of(leaf.feed(leaf.kernel.set(kHost, failed())));
-    const auto back = routes_of(leaf.feed(leaf.kernel.set(kHost, reachable(mac(5)))));
+    auto sent = routes_of(leaf.feed(leaf.kernel.set(kHeldHost, failed())));
+    const auto back = routes_of(leaf.feed(leaf.kernel.set(kHeldHost, reachable(mac(5)))));
     sent.insert(sent.end(), back.begin(), back.end());
     return sent;
 }
@@ -406,7 +405,7 @@ TEST(MaxWithdraw, LetsAsManyGoAsItsShareAllows) {
 TEST(MaxWithdraw, LetsAtLeastSoManyGo) {
     RailLeaf leaf(CrowdedLeaf::shielded());
 
-    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, failed()))),
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHeldHost, failed()))),
                 ElementsAre(withdraws("10.0.0.5")));
 }
 
@@ -559,7 +558,7 @@ TEST(MaxHosts, AnnouncesWhoeverWaitsWhenAnotherGoes) {
     RailLeaf leaf(with_max_hosts(2));
     (void)leaf.feed({nth_host(leaf, 1), nth_host(leaf, 2), nth_host(leaf, 3)});
 
-    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHost, failed()))),
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(kHeldHost, failed()))),
                 ElementsAre(withdraws("10.0.0.5"), announces("10.0.2.2", kBr0)));
     EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.remove(on_br0("10.0.2.1")))),
                 ElementsAre(withdraws("10.0.2.1"), announces("10.0.2.3", kBr0)));
@@ -577,7 +576,7 @@ TEST(MaxHosts, NeverWithdrawsWhoIsAnnounced) {
 
 TEST(MaxHosts, DelaysNobodyWhoIsThereWhenPlanedStarts) {
     KernelFacts kernel = rail();
-    (void)kernel.set(kHost, reachable(mac(5)));
+    (void)kernel.set(kHeldHost, reachable(mac(5)));
     (void)kernel.set(on_br0("10.0.2.1"), reachable(mac(5)));
     Leaf leaf(with_max_hosts(1), kernel);
 

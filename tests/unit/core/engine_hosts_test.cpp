@@ -6,10 +6,9 @@
 #include "core/limits.hpp"
 #include "support/leaf.hpp"
 
-namespace planed {
+namespace planed::test {
 namespace {
 
-using namespace test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -27,11 +26,8 @@ Neighbor pinned(MacAddress mac) {
     return {
         .mac = mac, .state = Nud::Permanent, .ext_learned = true, .protocol = kNeighborProtocol};
 }
-HostHeard heard(std::string_view address, MacAddress from) {
+HostHeard heard_from(std::string_view address, MacAddress from) {
     return {.link = kSwp1, .address = ip(address), .mac = from};
-}
-std::vector<WriteNeighbor> writes_of(const std::vector<Output>& outputs) {
-    return only<WriteNeighbor>(outputs);
 }
 
 // Static hosts ------------------------------------------------------------------------------------
@@ -122,7 +118,7 @@ TEST(EngineHosts, AsksForAStaticHostWithoutAMac) {
 TEST(EngineHosts, RaisesAnAlarmForAWrongSpeakerAndMovesNothing) {
     RailLeaf leaf(with_host(static_host("10.0.0.9", mac(9))));
 
-    EXPECT_THAT(writes_of(leaf.feed(heard("10.0.0.9", mac(66)))), IsEmpty());
+    EXPECT_THAT(writes_of(leaf.feed(heard_from("10.0.0.9", mac(66)))), IsEmpty());
     EXPECT_THAT(leaf.engine.degraded().at("claim of 10.0.0.9"), HasSubstr(mac(66).to_string()));
     EXPECT_EQ(leaf.engine.learning().claims_refused, 1U);
 
@@ -133,7 +129,7 @@ TEST(EngineHosts, RaisesAnAlarmForAWrongSpeakerAndMovesNothing) {
 TEST(EngineHosts, RaisesAnAlarmForAClaimOfItsOwnAddress) {
     RailLeaf leaf;
 
-    EXPECT_THAT(writes_of(leaf.feed(heard("10.0.0.1", mac(66)))), IsEmpty());
+    EXPECT_THAT(writes_of(leaf.feed(heard_from("10.0.0.1", mac(66)))), IsEmpty());
 
     EXPECT_THAT(leaf.engine.degraded().at("claim of 10.0.0.1"), HasSubstr("swp1"));
 }
@@ -146,7 +142,7 @@ TEST(EngineHosts, RaisesABoundedNumberOfAlarms) {
     RailLeaf leaf(config);
 
     for (int n = 1; n <= 100; ++n) {
-        (void)leaf.feed(heard("10.0.1." + std::to_string(n), mac(66)));
+        (void)leaf.feed(heard_from("10.0.1." + std::to_string(n), mac(66)));
     }
 
     EXPECT_EQ(leaf.engine.degraded().size(), limits::kHostAlarmsMax);
@@ -183,7 +179,7 @@ TEST_F(EngineConflict, StaysWithItsFirstMac) {
     const std::string alarm = leaf.engine.degraded().at("address 10.0.0.5");
     EXPECT_THAT(alarm, HasSubstr(mac(5).to_string() + " (swp1)"));
     EXPECT_THAT(alarm, HasSubstr(mac(66).to_string() + " (swp2)"));
-    EXPECT_THAT(writes_of(leaf.feed(heard("10.0.0.5", mac(66)))), IsEmpty());
+    EXPECT_THAT(writes_of(leaf.feed(heard_from("10.0.0.5", mac(66)))), IsEmpty());
     EXPECT_EQ(leaf.engine.learning().claims_refused, 1U);
 }
 
@@ -210,4 +206,4 @@ TEST_F(EngineConflict, IsNoneWhereOneHostMovesToAnotherMac) {
 }
 
 }  // namespace
-}  // namespace planed
+}  // namespace planed::test

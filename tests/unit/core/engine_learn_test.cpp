@@ -6,10 +6,9 @@
 #include "core/limits.hpp"
 #include "support/leaf.hpp"
 
-namespace planed {
+namespace planed::test {
 namespace {
 
-using namespace test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -24,10 +23,6 @@ HostHeard with_claim(HostHeard heard, Claim claim) {
 HostHeard tagged(HostHeard heard, std::uint16_t vlan) {
     heard.vlan = VlanId{vlan};
     return heard;
-}
-
-std::vector<WriteNeighbor> writes_of(const std::vector<Output>& outputs) {
-    return only<WriteNeighbor>(outputs);
 }
 
 Config refreshing(Duration refresh) {
@@ -557,4 +552,4 @@ TEST_F(EngineLearnAsked, AsksTheSiblingToo) {
 }
 
 }  // namespace
-}  // namespace planed
+}  // namespace planed::test

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const RouteKey kHost = route_key(VrfId::Default, ip("10.0.0.5"));
+const RouteKey kHostRoute = route_key(VrfId::Default, ip("10.0.0.5"));
 
 std::vector<Output> reload(Leaf& leaf, Config config) {
     return leaf.feed(ConfigChanged{.config = std::make_shared<const Config>(std::move(config))});
@@ -44,7 +44,7 @@ TEST(EngineRoutes, AreWithdrawnFromAZebraThatIsBackIfTheirHostDiedMeanwhile) {
 
 TEST(EngineRoutes, OfAnEarlierRunAreRemovedByTheReadBackAfterTheRestart) {
     Leaf leaf(serving({"br0"}), rail());
-    leaf.zebra[kHost] = route_via(kBr0);  // Nobody knows this host any more.
+    leaf.zebra[kHostRoute] = route_via(kBr0);  // Nobody knows this host any more.
 
     const auto outputs = leaf.feed(ZapiUp{.family = "C"});
 
@@ -98,10 +98,10 @@ TEST(EngineRoutes, AreConfirmedByReadBackWhereZebraNeverSaysInstalled) {
 TEST(EngineRoutes, CountAsRejectedWhenABetterOneWins) {
     RailLeaf leaf;
 
-    (void)leaf.feed(RouteAnswered{.key = kHost, .answer = RouteAnswer::BetterWon});
+    (void)leaf.feed(RouteAnswered{.key = kHostRoute, .answer = RouteAnswer::BetterWon});
 
     EXPECT_EQ(leaf.engine.totals().routes_rejected, 1U);
-    EXPECT_EQ(leaf.engine.routes().state(kHost), SinkState::Rejected);
+    EXPECT_EQ(leaf.engine.routes().state(kHostRoute), SinkState::Rejected);
 }
 
 // BGP peers ---------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ TEST(EngineRoutes, FollowAChangedTagWithoutAGap) {
     HostRoute tagged = route_via(kBr0);
     tagged.tag = 7;
     EXPECT_THAT(routes_of(reload(leaf, config)),
-                ElementsAre(SendRoute{.key = kHost, .put = tagged}));
+                ElementsAre(SendRoute{.key = kHostRoute, .put = tagged}));
 }
 
 TEST(EngineRoutes, CanHaveTheHostItselfAsGateway) {
@@ -153,7 +153,8 @@ TEST(EngineRoutes, CanHaveTheHostItselfAsGateway) {
 
     HostRoute self = route_via(kBr0);
     self.gateway_is_host = true;
-    EXPECT_THAT(routes_of(reload(leaf, config)), ElementsAre(SendRoute{.key = kHost, .put = self}));
+    EXPECT_THAT(routes_of(reload(leaf, config)),
+                ElementsAre(SendRoute{.key = kHostRoute, .put = self}));
 }
 
 TEST(EngineRoutes, AppearForHostsThatWereKnownBeforeTheirInterfaceWasServed) {

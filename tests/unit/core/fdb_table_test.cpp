@@ -26,14 +26,14 @@ using testing::IsEmpty;
 
 constexpr IfIndex kPort1{1};
 constexpr IfIndex kPort2{2};
-constexpr IfIndex kBridge{10};
-constexpr FdbKey kHost{
-    .bridge = kBridge, .vlan = VlanId::None, .mac = MacAddress({2, 0, 0, 0, 0, 5})};
+constexpr IfIndex kFdbBridge{10};
+constexpr FdbKey kEntry{
+    .bridge = kFdbBridge, .vlan = VlanId::None, .mac = MacAddress({2, 0, 0, 0, 0, 5})};
 
 class FdbTableTest : public testing::Test {
 protected:
     bool see(IfIndex port, bool port_up = true, Source source = Source::Event) {
-        return table.see({.key = kHost, .entry = {.port = port}, .source = source}, port_up);
+        return table.see({.key = kEntry, .entry = {.port = port}, .source = source}, port_up);
     }
     std::vector<FdbKey> appear(const Link& link) {
         (void)links.see({.link = link});
@@ -43,7 +43,7 @@ protected:
         const auto link = links.gone(index);
         table.link_gone(*link, links);
     }
-    PortBinding binding() { return *table.find(kHost); }
+    PortBinding binding() { return *table.find(kEntry); }
 
     LinkTable links;
     FdbTable table;
@@ -56,30 +56,30 @@ TEST_F(FdbTableTest, TellsOfANewMacAndOfItsMoves) {
 
     EXPECT_EQ(binding(), (PortBinding{.port = kPort2, .live = true}));
     EXPECT_THAT(table.behind(kPort1), IsEmpty());
-    EXPECT_THAT(table.behind(kPort2), ElementsAre(kHost));
+    EXPECT_THAT(table.behind(kPort2), ElementsAre(kEntry));
 }
 
 TEST_F(FdbTableTest, RemembersThePortAfterTheEntryIsGone) {
     (void)see(kPort1);
 
-    table.gone({.key = kHost, .port = kPort1});
+    table.gone({.key = kEntry, .port = kPort1});
 
     EXPECT_EQ(binding(), (PortBinding{.port = kPort1}));
-    EXPECT_THAT(table.behind(kPort1), ElementsAre(kHost));
+    EXPECT_THAT(table.behind(kPort1), ElementsAre(kEntry));
 }
 
 TEST_F(FdbTableTest, KeepsTheNewPlaceWhenTheOldOnesEndComesLate) {
     (void)see(kPort1);
     (void)see(kPort2);
 
-    table.gone({.key = kHost, .port = kPort1});
+    table.gone({.key = kEntry, .port = kPort1});
 
     EXPECT_EQ(binding(), (PortBinding{.port = kPort2, .live = true}));
 }
 
 TEST_F(FdbTableTest, TrustsAMacAgainOnlyWhenItIsHeardOnAPortThatIsUp) {
     (void)see(kPort1);
-    EXPECT_THAT(table.distrust(kPort1), ElementsAre(kHost));
+    EXPECT_THAT(table.distrust(kPort1), ElementsAre(kEntry));
     EXPECT_TRUE(binding().unconfirmed);
 
     EXPECT_FALSE(see(kPort1, false));
@@ -92,10 +92,10 @@ TEST_F(FdbTableTest, TrustsAMacAgainOnlyWhenItIsHeardOnAPortThatIsUp) {
 TEST_F(FdbTableTest, TrustsAMacThatSpokeBeforeTheLinkMessageOfItsPortArrived) {
     (void)see(kPort1);
     (void)table.distrust(kPort1);
-    table.gone({.key = kHost, .port = kPort1});
+    table.gone({.key = kEntry, .port = kPort1});
     (void)see(kPort1, false);
 
-    EXPECT_THAT(table.port_up(kPort1), ElementsAre(kHost));
+    EXPECT_THAT(table.port_up(kPort1), ElementsAre(kEntry));
 
     EXPECT_FALSE(binding().unconfirmed);
 }
@@ -104,9 +104,9 @@ TEST_F(FdbTableTest, DoesNotTrustAMacWhoseEntryWasFlushedBeforeThePortCameUp) {
     (void)see(kPort1);
     (void)table.distrust(kPort1);
     (void)see(kPort1, false);
-    table.gone({.key = kHost, .port = kPort1});
+    table.gone({.key = kEntry, .port = kPort1});
 
-    EXPECT_THAT(table.port_up(kPort1), ElementsAre(kHost));
+    EXPECT_THAT(table.port_up(kPort1), ElementsAre(kEntry));
 
     EXPECT_TRUE(binding().unconfirmed);
 }
@@ -122,13 +122,13 @@ TEST_F(FdbTableTest, DoesNotTrustAnEntryFromBeforeThePortWentDown) {
 
 TEST_F(FdbTableTest, ForgetsAMacThatTheKernelDoesNotHave) {
     (void)see(kPort1);
-    table.forget(kHost, "br0");
+    table.forget(kEntry, "br0");
     EXPECT_EQ(binding(), (PortBinding{.port = kPort1, .live = true}));
 
-    table.gone({.key = kHost, .port = kPort1});
-    table.forget(kHost, "br0");
+    table.gone({.key = kEntry, .port = kPort1});
+    table.forget(kEntry, "br0");
 
-    EXPECT_EQ(table.find(kHost), nullptr);
+    EXPECT_EQ(table.find(kEntry), nullptr);
     EXPECT_THAT(table.behind(kPort1), IsEmpty());
 }
 
@@ -162,7 +162,7 @@ TEST_F(FdbTableTest, LetsAnEventOverruleTheRowOfARunningDump) {
 TEST_F(FdbTableTest, LetsARowOfTheDumpNotReviveWhatAnEventEnded) {
     (void)see(kPort1);
     table.dump_begin();
-    table.gone({.key = kHost, .port = kPort1});
+    table.gone({.key = kEntry, .port = kPort1});
 
     (void)see(kPort1, true, Source::Dump);
     table.dump_finish(true);
@@ -173,78 +173,78 @@ TEST_F(FdbTableTest, LetsARowOfTheDumpNotReviveWhatAnEventEnded) {
 // Memory by names ---------------------------------------------------------------------------------
 
 TEST_F(FdbTableTest, FindsARememberedPortWhicheverLinkAppearsLast) {
-    const PortRemembered memory{.bridge = "br0", .mac = kHost.mac, .port = "swp1"};
+    const PortRemembered memory{.bridge = "br0", .mac = kEntry.mac, .port = "swp1"};
     table.remember(memory, links);
-    EXPECT_THAT(appear(bridge(kBridge, "br0")), IsEmpty());
+    EXPECT_THAT(appear(bridge(kFdbBridge, "br0")), IsEmpty());
 
-    EXPECT_THAT(appear(bridge_port(kPort1, "swp1", kBridge)), ElementsAre(kHost));
+    EXPECT_THAT(appear(bridge_port(kPort1, "swp1", kFdbBridge)), ElementsAre(kEntry));
 
     EXPECT_EQ(binding(), (PortBinding{.port = kPort1, .remembered = true, .saved = true}));
 }
 
 TEST_F(FdbTableTest, FindsARememberedPortThatIsThereAlready) {
-    (void)appear(bridge_port(kPort1, "swp1", kBridge));
-    (void)appear(bridge(kBridge, "br0"));
+    (void)appear(bridge_port(kPort1, "swp1", kFdbBridge));
+    (void)appear(bridge(kFdbBridge, "br0"));
 
-    table.remember({.bridge = "br0", .mac = kHost.mac, .port = "swp1"}, links);
+    table.remember({.bridge = "br0", .mac = kEntry.mac, .port = "swp1"}, links);
 
     EXPECT_EQ(binding(), (PortBinding{.port = kPort1, .remembered = true, .saved = true}));
 }
 
 TEST_F(FdbTableTest, DoesNotTrustARememberedPortThatIsDownInWhateverOrderTheLinksAppear) {
-    table.remember({.bridge = "br0", .mac = kHost.mac, .port = "swp1"}, links);
+    table.remember({.bridge = "br0", .mac = kEntry.mac, .port = "swp1"}, links);
 
-    (void)appear(without_carrier(bridge_port(kPort1, "swp1", kBridge)));
-    (void)appear(bridge(kBridge, "br0"));
+    (void)appear(without_carrier(bridge_port(kPort1, "swp1", kFdbBridge)));
+    (void)appear(bridge(kFdbBridge, "br0"));
 
     EXPECT_TRUE(binding().unconfirmed);
 }
 
 TEST_F(FdbTableTest, PrefersWhatTheKernelSaysToWhatIsRemembered) {
-    table.remember({.bridge = "br0", .mac = kHost.mac, .port = "swp1"}, links);
-    (void)appear(bridge(kBridge, "br0"));
-    (void)appear(bridge_port(kPort2, "swp2", kBridge));
+    table.remember({.bridge = "br0", .mac = kEntry.mac, .port = "swp1"}, links);
+    (void)appear(bridge(kFdbBridge, "br0"));
+    (void)appear(bridge_port(kPort2, "swp2", kFdbBridge));
     (void)see(kPort2);
 
-    EXPECT_THAT(appear(bridge_port(kPort1, "swp1", kBridge)), IsEmpty());
+    EXPECT_THAT(appear(bridge_port(kPort1, "swp1", kFdbBridge)), IsEmpty());
 
     EXPECT_EQ(binding(), (PortBinding{.port = kPort2, .live = true}));
 }
 
 TEST_F(FdbTableTest, FindsAPortAgainThatWasDeletedAndMadeAnew) {
-    (void)appear(bridge(kBridge, "br0"));
-    (void)appear(bridge_port(kPort1, "swp1", kBridge));
+    (void)appear(bridge(kFdbBridge, "br0"));
+    (void)appear(bridge_port(kPort1, "swp1", kFdbBridge));
     (void)see(kPort1);
 
     disappear(kPort1);
     EXPECT_EQ(binding(), (PortBinding{.unconfirmed = true}));
 
-    EXPECT_THAT(appear(bridge_port(kPort2, "swp1", kBridge)), ElementsAre(kHost));
+    EXPECT_THAT(appear(bridge_port(kPort2, "swp1", kFdbBridge)), ElementsAre(kEntry));
     EXPECT_EQ(binding(), (PortBinding{.port = kPort2, .unconfirmed = true}));
 }
 
 TEST_F(FdbTableTest, FindsABridgeAgainThatWasDeletedAndMadeAnew) {
-    (void)appear(bridge(kBridge, "br0"));
-    (void)appear(bridge_port(kPort1, "swp1", kBridge));
+    (void)appear(bridge(kFdbBridge, "br0"));
+    (void)appear(bridge_port(kPort1, "swp1", kFdbBridge));
     (void)see(kPort1);
 
-    disappear(kBridge);
-    EXPECT_EQ(table.find(kHost), nullptr);
+    disappear(kFdbBridge);
+    EXPECT_EQ(table.find(kEntry), nullptr);
 
     EXPECT_THAT(appear(bridge(IfIndex{11}, "br0")),
-                ElementsAre(FdbKey{.bridge = IfIndex{11}, .mac = kHost.mac}));
+                ElementsAre(FdbKey{.bridge = IfIndex{11}, .mac = kEntry.mac}));
 }
 
 TEST_F(FdbTableTest, ForgetsByNamesToo) {
-    (void)appear(bridge(kBridge, "br0"));
-    (void)appear(bridge_port(kPort1, "swp1", kBridge));
+    (void)appear(bridge(kFdbBridge, "br0"));
+    (void)appear(bridge_port(kPort1, "swp1", kFdbBridge));
     (void)see(kPort1);
     disappear(kPort1);
 
-    table.forget(kHost, "br0");
+    table.forget(kEntry, "br0");
 
-    EXPECT_THAT(appear(bridge_port(kPort1, "swp1", kBridge)), IsEmpty());
-    EXPECT_EQ(table.find(kHost), nullptr);
+    EXPECT_THAT(appear(bridge_port(kPort1, "swp1", kFdbBridge)), IsEmpty());
+    EXPECT_EQ(table.find(kEntry), nullptr);
 }
 
 TEST_F(FdbTableTest, CountsWhatItHasNoRoomFor) {
@@ -254,7 +254,7 @@ TEST_F(FdbTableTest, CountsWhatItHasNoRoomFor) {
     }
 
     EXPECT_FALSE(
-        table.see({.key = {.bridge = kBridge, .mac = mac(9)}, .entry = {.port = kPort1}}, true));
+        table.see({.key = {.bridge = kFdbBridge, .mac = mac(9)}, .entry = {.port = kPort1}}, true));
     table.remember({.bridge = "br0", .mac = mac(8), .port = "swp1"}, links);
 
     EXPECT_EQ(table.size(), limits::kFdbMax);

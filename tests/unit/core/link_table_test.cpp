@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr IfIndex kPort{3};
-constexpr IfIndex kBridge{10};
+constexpr IfIndex kMaster{10};
 
 class LinkTableTest : public testing::Test {
 protected:
@@ -71,10 +71,10 @@ TEST_F(LinkTableTest, CallsALinkWithCarrierButAdministrativelyDownDown) {
 }
 
 TEST_F(LinkTableTest, TellsOfANewMasterAsStructure) {
-    (void)see(bridge_port(kPort, "swp3", kBridge));
+    (void)see(bridge_port(kPort, "swp3", kMaster));
 
     EXPECT_EQ(see(bridge_port(kPort, "swp3", IfIndex::None)), (LinkChange{.structure = true}));
-    EXPECT_THAT(table.members_of(kBridge), IsEmpty());
+    EXPECT_THAT(table.members_of(kMaster), IsEmpty());
 }
 
 TEST_F(LinkTableTest, FindsARenamedLinkByItsNewNameOnly) {
@@ -97,14 +97,14 @@ TEST_F(LinkTableTest, SurvivesTwoLinksThatSwapTheirNames) {
 }
 
 TEST_F(LinkTableTest, KnowsTheMembersOfAMaster) {
-    (void)see(bridge_port(IfIndex{2}, "swp2", kBridge));
-    (void)see(bridge_port(IfIndex{1}, "swp1", kBridge));
+    (void)see(bridge_port(IfIndex{2}, "swp2", kMaster));
+    (void)see(bridge_port(IfIndex{1}, "swp1", kMaster));
     (void)see(routed_port(IfIndex{3}, "swp3"));
 
-    EXPECT_THAT(table.members_of(kBridge), ElementsAre(IfIndex{1}, IfIndex{2}));
+    EXPECT_THAT(table.members_of(kMaster), ElementsAre(IfIndex{1}, IfIndex{2}));
 
     (void)table.gone(IfIndex{1});
-    EXPECT_THAT(table.members_of(kBridge), ElementsAre(IfIndex{2}));
+    EXPECT_THAT(table.members_of(kMaster), ElementsAre(IfIndex{2}));
 }
 
 TEST_F(LinkTableTest, OwnsAMacAsLongAsOneLinkCarriesIt) {

@@ -9,54 +9,53 @@ namespace planed {
 namespace {
 
 using test::ip;
+using test::kStart;
 
-NeighborKey host(std::uint8_t a, std::uint8_t b = 0) {
+NeighborKey asked(std::uint8_t a, std::uint8_t b = 0) {
     return {.link = IfIndex{1}, .address = IpAddress::v4(10, 0, a, b)};
 }
 
-constexpr TimePoint kNow{1h};
-
 TEST(ProbeQueue, HandsOutInOrderOfTime) {
     ProbeQueue queue;
-    queue.add(host(1), kNow + 2ms);
-    queue.add(host(2), kNow + 1ms);
+    queue.add(asked(1), kStart + 2ms);
+    queue.add(asked(2), kStart + 1ms);
 
-    EXPECT_EQ(queue.poll(kNow), std::nullopt);
-    EXPECT_EQ(queue.wake_at(), kNow + 1ms);
-    EXPECT_EQ(queue.poll(kNow + 2ms), host(2));
-    EXPECT_EQ(queue.poll(kNow + 2ms), host(1));
-    EXPECT_EQ(queue.poll(kNow + 2ms), std::nullopt);
+    EXPECT_EQ(queue.poll(kStart), std::nullopt);
+    EXPECT_EQ(queue.wake_at(), kStart + 1ms);
+    EXPECT_EQ(queue.poll(kStart + 2ms), asked(2));
+    EXPECT_EQ(queue.poll(kStart + 2ms), asked(1));
+    EXPECT_EQ(queue.poll(kStart + 2ms), std::nullopt);
     EXPECT_EQ(queue.wake_at(), std::nullopt);
 }
 
 TEST(ProbeQueue, KeepsTheEarlierOfTwoTimes) {
     ProbeQueue queue;
-    queue.add(host(1), kNow + 5ms);
-    queue.add(host(1), kNow + 1ms);
-    queue.add(host(1), kNow + 9ms);
+    queue.add(asked(1), kStart + 5ms);
+    queue.add(asked(1), kStart + 1ms);
+    queue.add(asked(1), kStart + 9ms);
 
     EXPECT_EQ(queue.size(), 1U);
-    EXPECT_EQ(queue.wake_at(), kNow + 1ms);
+    EXPECT_EQ(queue.wake_at(), kStart + 1ms);
 }
 
 TEST(ProbeQueue, ForgetsWhatWasRemoved) {
     ProbeQueue queue;
-    queue.add(host(1), kNow);
-    queue.remove(host(1));
-    queue.remove(host(2));
+    queue.add(asked(1), kStart);
+    queue.remove(asked(1));
+    queue.remove(asked(2));
 
-    EXPECT_EQ(queue.poll(kNow), std::nullopt);
+    EXPECT_EQ(queue.poll(kStart), std::nullopt);
     EXPECT_EQ(queue.size(), 0U);
 }
 
 TEST(ProbeQueue, HandsOutSixtyFourEveryTenMilliseconds) {
     ProbeQueue queue;
     for (std::uint8_t i = 0; i < 130; ++i) {
-        queue.add(host(1, i), kNow);
+        queue.add(asked(1, i), kStart);
     }
 
     std::vector<std::size_t> rounds;
-    TimePoint now = kNow;
+    TimePoint now = kStart;
     for (int round = 0; round < 4; ++round) {
         std::size_t count = 0;
         while (queue.poll(now)) {
@@ -75,13 +74,13 @@ TEST(ProbeQueue, HandsOutSixtyFourEveryTenMilliseconds) {
 TEST(ProbeQueue, DoesNotWakeInThePastOnceARoundIsOver) {
     ProbeQueue queue;
     for (std::uint8_t i = 0; i < 64; ++i) {
-        queue.add(host(1, i), kNow);
-        (void)queue.poll(kNow);
+        queue.add(asked(1, i), kStart);
+        (void)queue.poll(kStart);
     }
-    queue.add(host(2), kNow + 1s);
+    queue.add(asked(2), kStart + 1s);
 
-    EXPECT_EQ(queue.wake_at(), kNow + 1s);
-    EXPECT_EQ(queue.poll(kNow + 1s), host(2));
+    EXPECT_EQ(queue.wake_at(), kStart + 1s);
+    EXPECT_EQ(queue.poll(kStart + 1s), asked(2));
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ constexpr int kKeys = 6;
 constexpr int kValues = 3;
 
 // A sink whose operations may be lost, answered late, refused or undone by others.
-class World {
+class SinkWorld {
 public:
-    explicit World(std::uint32_t seed) : random_(seed) {}
+    explicit SinkWorld(std::uint32_t seed) : random_(seed) {}
 
     void anything() {
         switch (pick(10)) {
@@ -157,7 +157,7 @@ private:
 TEST(ReconcilerProperty, EndsWithTheSinkAsWantedAndThenIsSilent) {
     for (std::uint32_t seed = 0; seed < 2000; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
-        World world(seed);
+        SinkWorld world(seed);
         for (int step = 0; step < 120; ++step) {
             world.anything();
         }

@@ -8,52 +8,52 @@
 namespace planed {
 namespace {
 
-constexpr TimePoint kNow{1h};
+using test::kStart;
 
-NeighborKey host(std::uint8_t n) {
+NeighborKey refreshed(std::uint8_t n) {
     return {.link = IfIndex{1}, .address = IpAddress::v4(10, 0, 0, n)};
 }
 
 TEST(RefreshQueue, HandsOutInOrderOfTime) {
     RefreshQueue queue;
-    queue.add({.at = kNow + 2s, .key = host(1)});
-    queue.add({.at = kNow + 1s, .key = host(2)});
+    queue.add({.at = kStart + 2s, .key = refreshed(1)});
+    queue.add({.at = kStart + 1s, .key = refreshed(2)});
 
-    EXPECT_EQ(queue.wake_at(), kNow + 1s);
-    EXPECT_EQ(queue.poll(kNow), std::nullopt);
-    EXPECT_EQ(queue.poll(kNow + 2s)->key, host(2));
-    EXPECT_EQ(queue.poll(kNow + 2s)->key, host(1));
+    EXPECT_EQ(queue.wake_at(), kStart + 1s);
+    EXPECT_EQ(queue.poll(kStart), std::nullopt);
+    EXPECT_EQ(queue.poll(kStart + 2s)->key, refreshed(2));
+    EXPECT_EQ(queue.poll(kStart + 2s)->key, refreshed(1));
     EXPECT_EQ(queue.wake_at(), std::nullopt);
 }
 
 TEST(RefreshQueue, DropsWhatIsStale) {
     RefreshQueue queue;
     for (std::uint8_t n = 1; n <= 100; ++n) {
-        queue.add({.at = kNow + std::chrono::seconds(n), .key = host(n)});
+        queue.add({.at = kStart + std::chrono::seconds(n), .key = refreshed(n)});
     }
 
-    queue.purge([](const RefreshQueue::Due& due) { return due.at <= kNow + 98s; });
+    queue.purge([](const RefreshQueue::Due& due) { return due.at <= kStart + 98s; });
 
     EXPECT_EQ(queue.size(), 2U);
-    EXPECT_EQ(queue.wake_at(), kNow + 99s);
+    EXPECT_EQ(queue.wake_at(), kStart + 99s);
 }
 
 TEST(RefreshQueue, SpreadsOverTheWindow) {
     RefreshQueue queue;
     const RefreshQueue::Window window = RefreshQueue::window({.refresh = 30s});
-    TimePoint least = kNow + 24h;
-    TimePoint most = kNow;
+    TimePoint least = kStart + 24h;
+    TimePoint most = kStart;
     for (int i = 0; i < 1000; ++i) {
-        const TimePoint at = queue.next(kNow, window);
+        const TimePoint at = queue.next(kStart, window);
         least = std::min(least, at);
         most = std::max(most, at);
     }
 
-    EXPECT_EQ(least, kNow + 21s);  // 70 %
-    EXPECT_GT(most, kNow + 25s);
-    EXPECT_LT(most, kNow + 25500ms);  // 85 %
-    EXPECT_TRUE(RefreshQueue::is_fresh(kNow, kNow + 20s, window));
-    EXPECT_FALSE(RefreshQueue::is_fresh(kNow, kNow + 21s, window));
+    EXPECT_EQ(least, kStart + 21s);  // 70 %
+    EXPECT_GT(most, kStart + 25s);
+    EXPECT_LT(most, kStart + 25500ms);  // 85 %
+    EXPECT_TRUE(RefreshQueue::is_fresh(kStart, kStart + 20s, window));
+    EXPECT_FALSE(RefreshQueue::is_fresh(kStart, kStart + 21s, window));
 }
 
 // A host that is last proven just before it dies is gone after `refresh` and one interval more than

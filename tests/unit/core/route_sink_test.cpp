@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr IfIndex kLink{10};
-const RouteKey kHost = route_key(VrfId::Default, ip("10.0.0.5"));
+const RouteKey kSunk = route_key(VrfId::Default, ip("10.0.0.5"));
 
 class RouteSinkTest : public testing::Test {
 protected:
@@ -36,8 +36,8 @@ protected:
         }
         return routes;
     }
-    void answer(RouteAnswer answer) { sink.answered({.key = kHost, .answer = answer}, now); }
-    void want() { sink.want(kHost, route_via(kLink)); }
+    void answer(RouteAnswer answer) { sink.answered({.key = kSunk, .answer = answer}, now); }
+    void want() { sink.want(kSunk, route_via(kLink)); }
     void hold() {
         want();
         (void)sent();
@@ -54,11 +54,11 @@ protected:
         sink.read_back_finished({}, now);
         return true;
     }
-    [[nodiscard]] SinkState state() const { return sink.routes().state(kHost); }
+    [[nodiscard]] SinkState state() const { return sink.routes().state(kSunk); }
 
     TimePoint now{1h};
     RouteSink sink;
-    const RouteSeen row{.key = kHost, .route = route_via(kLink)};
+    const RouteSeen row{.key = kSunk, .route = route_via(kLink)};
 };
 
 TEST_F(RouteSinkTest, SendsNothingWhileTheSessionIsAway) {
@@ -81,7 +81,7 @@ TEST_F(RouteSinkTest, HoldsWhatZebraInstalled) {
 
 TEST_F(RouteSinkTest, TakesOneInstalledForADeleteAndAnAddThatZebraCollapsed) {
     hold();
-    sink.unwant(kHost);
+    sink.unwant(kSunk);
     EXPECT_THAT(sent(), ElementsAre(withdraws("10.0.0.5")));
     want();
     EXPECT_THAT(sent(), IsEmpty());  // The add waits for the word on the removal,
@@ -138,7 +138,7 @@ TEST_F(RouteSinkTest, TriesAFailedInstallAgainByItself) {
 
 TEST_F(RouteSinkTest, TriesAFailedRemovalAgainByItself) {
     hold();
-    sink.unwant(kHost);
+    sink.unwant(kSunk);
     (void)sent();
 
     answer(RouteAnswer::RemoveFailed);
@@ -189,7 +189,7 @@ TEST_F(RouteSinkTest, LearnsByReadBackThatARouteIsInWithoutInstalled) {
 TEST_F(RouteSinkTest, LearnsByReadBackThatARemovalOfNothingIsDone) {
     want();
     (void)sent();
-    sink.unwant(kHost);
+    sink.unwant(kSunk);
     EXPECT_THAT(sent(), ElementsAre(withdraws("10.0.0.5")));
     now += 2s;  // Of an unknown route zebra says nothing.
 
@@ -223,7 +223,7 @@ TEST_F(RouteSinkTest, PutsAgainWhatLeftWhileItWasRead) {
     hold();
     now += limits::kAuditInterval;
 
-    EXPECT_TRUE(read_back({row, {.key = kHost, .route = std::nullopt}}));
+    EXPECT_TRUE(read_back({row, {.key = kSunk, .route = std::nullopt}}));
 
     EXPECT_THAT(sent(), ElementsAre(announces("10.0.0.5", kLink)));
 }
@@ -262,7 +262,7 @@ TEST_F(RouteSinkTest, IgnoresRowsThatItDidNotAskFor) {
 TEST_F(RouteSinkTest, DeletesWaitsAndAddsAgainAfterAFlap) {
     hold();
 
-    sink.reinstall(kHost);
+    sink.reinstall(kSunk);
 
     EXPECT_THAT(sent(), ElementsAre(withdraws("10.0.0.5")));
     answer(RouteAnswer::Removed);
@@ -273,7 +273,7 @@ TEST_F(RouteSinkTest, PutsARouteThatABetterOneHadBeatenAgainAfterAFlap) {
     hold();
     answer(RouteAnswer::BetterWon);
 
-    sink.reinstall(kHost);
+    sink.reinstall(kSunk);
 
     EXPECT_THAT(sent(), ElementsAre(withdraws("10.0.0.5")));
     answer(RouteAnswer::Removed);
@@ -301,7 +301,7 @@ TEST_F(RouteSinkTest, PushesEverythingAgainToAZebraThatCameBack) {
 TEST_F(RouteSinkTest, WithdrawsFromAZebraThatCameBackWhatDiedMeanwhile) {
     hold();
     sink.lost();
-    sink.unwant(kHost);
+    sink.unwant(kSunk);
 
     sink.up(now);
 

@@ -10,7 +10,6 @@ namespace planed::test {
 namespace {
 
 const RouteKey kKey = route_key(VrfId::Default, ip("10.0.0.5"));
-constexpr TimePoint kNow{1h};
 
 TEST(Histogram, CountsATimeInTheClassThatItsBoundEnds) {
     Histogram histogram;
@@ -32,12 +31,12 @@ TEST(Histogram, CountsATimeInTheClassThatItsBoundEnds) {
 
 TEST(RouteTimes, EndsAWishWhenItsRouteIsHeld) {
     RouteTimes times;
-    times.wished(kKey, kNow);
-    times.wished(kKey, kNow + 1ms);  // It goes on waiting.
+    times.wished(kKey, kStart);
+    times.wished(kKey, kStart + 1ms);  // It goes on waiting.
 
-    times.settled(kKey, SinkState::Pending, kNow + 2ms);
+    times.settled(kKey, SinkState::Pending, kStart + 2ms);
     EXPECT_TRUE(times.waits_for(kKey));
-    times.settled(kKey, SinkState::Held, kNow + 3ms);
+    times.settled(kKey, SinkState::Held, kStart + 3ms);
 
     EXPECT_FALSE(times.waits_for(kKey));
     EXPECT_EQ(times.learn_to_installed().count(), 1U);
@@ -46,31 +45,31 @@ TEST(RouteTimes, EndsAWishWhenItsRouteIsHeld) {
 
 TEST(RouteTimes, DoesNotCountARouteThatWasRejectedOrTakenBack) {
     RouteTimes times;
-    times.wished(kKey, kNow);
-    times.settled(kKey, SinkState::Rejected, kNow);
-    times.settled(kKey, SinkState::Held, kNow + 1h);  // The better one is gone.
-    times.wished(kKey, kNow);
+    times.wished(kKey, kStart);
+    times.settled(kKey, SinkState::Rejected, kStart);
+    times.settled(kKey, SinkState::Held, kStart + 1h);  // The better one is gone.
+    times.wished(kKey, kStart);
     times.withdrawn(kKey);
-    times.settled(kKey, SinkState::Held, kNow);
+    times.settled(kKey, SinkState::Held, kStart);
 
     EXPECT_EQ(times.learn_to_installed().count(), 0U);
 }
 
 TEST(RouteTimes, MeasuresAWithdrawalFromTheFirstPlaceThatWentDown) {
     RouteTimes times;
-    times.port_down(kSwp1, kNow);
-    times.port_down(kSwp1, kNow + 1ms);  // It is down already.
-    times.port_down(kBr0, kNow + 2ms);
+    times.port_down(kSwp1, kStart);
+    times.port_down(kSwp1, kStart + 1ms);  // It is down already.
+    times.port_down(kBr0, kStart + 2ms);
 
     times.withdrawn(kKey, {kSwp1, kBr0});
-    times.settled(kKey, SinkState::Withdrawing, kNow + 4ms);
-    times.settled(kKey, SinkState::Absent, kNow + 5ms);
+    times.settled(kKey, SinkState::Withdrawing, kStart + 4ms);
+    times.settled(kKey, SinkState::Absent, kStart + 5ms);
 
     EXPECT_EQ(times.port_down_to_withdrawn().sum(), 5ms);
 
     times.port_up(kSwp1);
     times.withdrawn(kKey, {kSwp1, kBr0});
-    times.settled(kKey, SinkState::Absent, kNow + 9ms);
+    times.settled(kKey, SinkState::Absent, kStart + 9ms);
     EXPECT_EQ(times.port_down_to_withdrawn().sum(), 5ms + 7ms);
     EXPECT_EQ(times.port_down_to_withdrawn().count(), 2U);
 }
@@ -84,17 +83,17 @@ TEST(RouteTimes, DoesNotMeasureWhatWentWithoutAPort) {
 
 TEST(RouteTimes, ForgetsAWithdrawalWhoseHostIsBack) {
     RouteTimes times;
-    times.port_down(kSwp1, kNow);
+    times.port_down(kSwp1, kStart);
     times.withdrawn(kKey, {kSwp1, kBr0});
-    times.wished(kKey, kNow + 1ms);
-    times.settled(kKey, SinkState::Absent, kNow + 2ms);
+    times.wished(kKey, kStart + 1ms);
+    times.settled(kKey, SinkState::Absent, kStart + 2ms);
 
     EXPECT_EQ(times.port_down_to_withdrawn().count(), 0U);
 }
 
 TEST(RouteTimes, LeavesToAnAuditWhatNobodyHasAnswered) {
     RouteTimes times;
-    times.port_down(kSwp1, kNow);
+    times.port_down(kSwp1, kStart);
     times.withdrawn(kKey, {kSwp1, kBr0});
 
     times.audited([](const RouteKey&) { return SinkState::Withdrawing; });
@@ -110,7 +109,7 @@ TEST(RouteTimes, KeepsNoMoreThanItsLimit) {
     for (std::uint32_t i = 0; i <= limits::kTimedRoutesMax; ++i) {
         const auto byte = [i](unsigned shift) { return static_cast<std::uint8_t>(i >> shift); };
         times.wished(route_key(VrfId::Default, IpAddress::v4(10, byte(16), byte(8), byte(0))),
-                     kNow);
+                     kStart);
     }
 
     EXPECT_TRUE(times.waits_for(route_key(VrfId::Default, ip("10.0.0.0"))));

@@ -14,10 +14,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-RouteKey route_of(std::string_view address) {
-    return announces(address, kBr0).key;
-}
-
 TEST(EngineView, ShowsAHostWithItsNames) {
     RailLeaf leaf;
 

@@ -18,7 +18,7 @@ using test::serving;
 using test::without_carrier;
 using testing::ElementsAre;
 
-constexpr IfIndex kBridge{10};
+constexpr IfIndex kUplinkBridge{10};
 
 class UplinksTest : public testing::Test {
 protected:
@@ -66,10 +66,10 @@ TEST_F(UplinksTest, AreNotConfusedWithServerPorts) {
 TEST_F(UplinksTest, LeaveThePortsOfServedBridgesAndTheServedPortsThemselvesAsServerPorts) {
     config = serving({"br0", "swp4"});
     config.uplinks = {"up*"};
-    add(bridge(kBridge, "br0"));
-    add(bridge_port(IfIndex{2}, "swp2", kBridge));
-    add(bridge_port(IfIndex{1}, "swp1", kBridge));
-    add(bridge_port(IfIndex{3}, "up0", kBridge));  // A bridged uplink stays up.
+    add(bridge(kUplinkBridge, "br0"));
+    add(bridge_port(IfIndex{2}, "swp2", kUplinkBridge));
+    add(bridge_port(IfIndex{1}, "swp1", kUplinkBridge));
+    add(bridge_port(IfIndex{3}, "up0", kUplinkBridge));  // A bridged uplink stays up.
     add(routed_port(IfIndex{4}, "swp4"));
     add(routed_port(IfIndex{5}, "mgmt0"));
     add(bridge(IfIndex{11}, "br1"));

@@ -12,7 +12,7 @@
 namespace planed {
 namespace {
 
-IpAddress address(std::string_view text) {
+IpAddress address_of(std::string_view text) {
     return IpAddress::parse(text).value();
 }
 
@@ -87,13 +87,13 @@ TEST(IpPrefix, RefusesWhatIsNoPrefix) {
 }
 
 TEST(IpPrefix, CutsTheLengthToTheFamily) {
-    EXPECT_EQ(IpPrefix(address("10.0.0.5"), 200), prefix("10.0.0.5/32"));
-    EXPECT_EQ(IpPrefix(address("fd00::5"), 200), prefix("fd00::5/128"));
+    EXPECT_EQ(IpPrefix(address_of("10.0.0.5"), 200), prefix("10.0.0.5/32"));
+    EXPECT_EQ(IpPrefix(address_of("fd00::5"), 200), prefix("fd00::5/128"));
 }
 
 TEST(IpPrefix, KnowsTheHostPrefix) {
-    EXPECT_EQ(host_prefix(address("10.0.0.5")), prefix("10.0.0.5/32"));
-    EXPECT_EQ(host_prefix(address("fd00::5")), prefix("fd00::5/128"));
+    EXPECT_EQ(host_prefix(address_of("10.0.0.5")), prefix("10.0.0.5/32"));
+    EXPECT_EQ(host_prefix(address_of("fd00::5")), prefix("fd00::5/128"));
     EXPECT_TRUE(prefix("10.0.0.5/32").is_host());
     EXPECT_FALSE(prefix("10.0.0.5/31").is_host());
     EXPECT_TRUE(prefix("fd00::5/128").is_host());
@@ -119,10 +119,10 @@ TEST(IpPrefix, ContainsWhatSharesItsBits) {
 }
 
 TEST(IpPrefix, ContainsNothingOfTheOtherFamily) {
-    EXPECT_FALSE(prefix("0.0.0.0/0").contains(address("::")));
-    EXPECT_FALSE(prefix("::/0").contains(address("0.0.0.0")));
-    EXPECT_TRUE(prefix("0.0.0.0/0").contains(address("255.255.255.255")));
-    EXPECT_TRUE(prefix("::/0").contains(address("ff00::")));
+    EXPECT_FALSE(prefix("0.0.0.0/0").contains(address_of("::")));
+    EXPECT_FALSE(prefix("::/0").contains(address_of("0.0.0.0")));
+    EXPECT_TRUE(prefix("0.0.0.0/0").contains(address_of("255.255.255.255")));
+    EXPECT_TRUE(prefix("::/0").contains(address_of("ff00::")));
 }
 
 TEST(IpPrefix, BeginsAtItsNetworkAndEndsAtItsLastAddress) {
@@ -146,10 +146,10 @@ TEST(IpPrefix, BeginsAtItsNetworkAndEndsAtItsLastAddress) {
 }
 
 TEST(IpPrefix, HasABroadcastAddressWhereRfc919GivesOne) {
-    EXPECT_EQ(prefix("10.0.5.0/24").broadcast(), address("10.0.5.255"));
-    EXPECT_EQ(prefix("10.0.5.7/16").broadcast(), address("10.0.255.255"));
-    EXPECT_EQ(prefix("10.0.0.4/30").broadcast(), address("10.0.0.7"));
-    EXPECT_EQ(prefix("0.0.0.0/0").broadcast(), address("255.255.255.255"));
+    EXPECT_EQ(prefix("10.0.5.0/24").broadcast(), address_of("10.0.5.255"));
+    EXPECT_EQ(prefix("10.0.5.7/16").broadcast(), address_of("10.0.255.255"));
+    EXPECT_EQ(prefix("10.0.0.4/30").broadcast(), address_of("10.0.0.7"));
+    EXPECT_EQ(prefix("0.0.0.0/0").broadcast(), address_of("255.255.255.255"));
     EXPECT_EQ(prefix("10.0.0.4/31").broadcast(), std::nullopt);
     EXPECT_EQ(prefix("10.0.0.4/32").broadcast(), std::nullopt);
     EXPECT_EQ(prefix("fd00::/64").broadcast(), std::nullopt);

@@ -10,8 +10,8 @@
 namespace planed::netlink {
 namespace {
 
-constexpr std::size_t kHeader = sizeof(ifaddrmsg);
-constexpr auto kBridge = static_cast<IfIndex>(10);
+constexpr std::size_t kAddressHeader = sizeof(ifaddrmsg);
+constexpr auto kOwner = static_cast<IfIndex>(10);
 
 IpPrefix prefix(const char* text) {
     return IpPrefix::parse(text).value();
@@ -19,48 +19,48 @@ IpPrefix prefix(const char* text) {
 
 TEST(AddressCodec, ReadsAnAddressWithItsSubnetsLength) {
     EXPECT_EQ(fact_of("addr-v4-new"),
-              Input(AddressSeen{.link = kBridge, .address = prefix("10.0.0.1/16")}));
+              Input(AddressSeen{.link = kOwner, .address = prefix("10.0.0.1/16")}));
     EXPECT_EQ(fact_of("addr-v6-new"),
-              Input(AddressSeen{.link = kBridge, .address = prefix("fd00:0:0:1::1/64")}));
+              Input(AddressSeen{.link = kOwner, .address = prefix("fd00:0:0:1::1/64")}));
 }
 
 TEST(AddressCodec, ReadsAnAddressThatIsGone) {
     EXPECT_EQ(fact_of("addr-v4-deleted"),
-              Input(AddressGone{.link = kBridge, .address = prefix("10.0.0.1/16")}));
+              Input(AddressGone{.link = kOwner, .address = prefix("10.0.0.1/16")}));
     EXPECT_EQ(fact_of("addr-v6-deleted"),
-              Input(AddressGone{.link = kBridge, .address = prefix("fd00:0:0:1::1/64")}));
+              Input(AddressGone{.link = kOwner, .address = prefix("fd00:0:0:1::1/64")}));
 }
 
 TEST(AddressCodec, OursIsTheNearEndOfAPeerAddress) {
     EXPECT_EQ(fact_of("addr-v4-peer"),
-              Input(AddressSeen{.link = kBridge, .address = prefix("10.9.9.1/32")}));
+              Input(AddressSeen{.link = kOwner, .address = prefix("10.9.9.1/32")}));
 }
 
 TEST(AddressCodec, APeersSubnetIsOursOnlyWhereWeAreInIt) {
     Datagram near = load("addr-v4-peer").front();
     near[16 + 1] = 24;  // 10.9.9.1 peer 10.9.9.2/24.
     EXPECT_EQ(*decode_address(messages_of(near).front(), Source::Event),
-              Input(AddressSeen{.link = kBridge, .address = prefix("10.9.9.1/24")}));
+              Input(AddressSeen{.link = kOwner, .address = prefix("10.9.9.1/24")}));
 
     Datagram far = near;
-    far[16 + kHeader + 4 + 1] = 8;  // IFA_ADDRESS is the first attribute: 10.8.9.2/24.
+    far[16 + kAddressHeader + 4 + 1] = 8;  // IFA_ADDRESS is the first attribute: 10.8.9.2/24.
     EXPECT_EQ(*decode_address(messages_of(far).front(), Source::Event),
-              Input(AddressSeen{.link = kBridge, .address = prefix("10.9.9.1/32")}));
+              Input(AddressSeen{.link = kOwner, .address = prefix("10.9.9.1/32")}));
 }
 
 TEST(AddressCodec, ADumpTellsBothFamilies) {
-    EXPECT_THAT(facts_of("dump-addresses", Source::Dump),
-                testing::IsSupersetOf({Input(AddressSeen{.link = kBridge,
-                                                         .address = prefix("10.0.0.1/16"),
-                                                         .source = Source::Dump}),
-                                       Input(AddressSeen{.link = kBridge,
-                                                         .address = prefix("fd00:0:0:1::1/64"),
-                                                         .source = Source::Dump})}));
+    EXPECT_THAT(
+        facts_of("dump-addresses", Source::Dump),
+        testing::IsSupersetOf(
+            {Input(AddressSeen{
+                 .link = kOwner, .address = prefix("10.0.0.1/16"), .source = Source::Dump}),
+             Input(AddressSeen{
+                 .link = kOwner, .address = prefix("fd00:0:0:1::1/64"), .source = Source::Dump})}));
 }
 
 TEST(AddressCodec, RefusesEveryCutMessage) {
     for (const char* name : {"addr-v4-new", "addr-v6-new", "addr-v4-deleted"}) {
-        expect_prefixes_refused(name, kHeader);
+        expect_prefixes_refused(name, kAddressHeader);
     }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr std::size_t kHeader = sizeof(ifinfomsg);
+constexpr std::size_t kLinkHeader = sizeof(ifinfomsg);
 
 IfIndex index(std::uint32_t value) {
     return static_cast<IfIndex>(value);
@@ -171,7 +171,7 @@ TEST(LinkCodec, ANestMayBeMarkedAsOne) {
     const Datagram plain = load("link-vlan-svi-new").front();
     const Datagram info{18, 0};  // IFLA_LINKINFO, not marked by this kernel.
     Datagram marked = plain;
-    std::size_t at = 16 + kHeader;
+    std::size_t at = 16 + kLinkHeader;
     while (marked[at + 2] != info[0] || marked[at + 3] != info[1]) {
         at += (marked[at] + std::size_t{marked[at + 1]} * 256 + 3) / 4 * 4;
     }
@@ -234,7 +234,7 @@ TEST(LinkCodec, RefusesEveryCutMessage) {
                              "link-vrf-new",
                              "link-bond-lacp-member-read",
                              "link-deleted"}) {
-        expect_prefixes_refused(name, kHeader);
+        expect_prefixes_refused(name, kLinkHeader);
     }
 }
 
@@ -255,7 +255,7 @@ TEST(LinkCodec, RefusesANestThatIsCut) {
 TEST(LinkCodec, RefusesALinkWithoutNameOrIndex) {
     const Datagram good = load("link-dummy-new").front();
     Datagram nameless = good;
-    nameless[16 + kHeader + 2] = 0xFF;  // IFLA_IFNAME is the first attribute.
+    nameless[16 + kLinkHeader + 2] = 0xFF;  // IFLA_IFNAME is the first attribute.
     Datagram indexless = good;
     indexless[16 + 4] = 0;
 

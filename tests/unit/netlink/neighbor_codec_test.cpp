@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr std::size_t kHeader = sizeof(ndmsg);
+constexpr std::size_t kNeighborHeader = sizeof(ndmsg);
 constexpr auto kBridge = static_cast<IfIndex>(10);
 constexpr auto kPort1 = static_cast<IfIndex>(11);
 constexpr auto kPort2 = static_cast<IfIndex>(12);
@@ -190,7 +190,7 @@ TEST(NeighborCodec, RefusesEveryCutMessage) {
                              "neigh-v4-noarp-ext-learned",
                              "fdb-learned",
                              "fdb-vlan-learned"}) {
-        expect_prefixes_refused(name, kHeader);
+        expect_prefixes_refused(name, kNeighborHeader);
     }
 }
 

@@ -20,7 +20,7 @@
 namespace planed::netlink {
 namespace {
 
-constexpr auto kBridge = static_cast<IfIndex>(10);
+constexpr auto kServed = static_cast<IfIndex>(10);
 
 struct Recorded {
     Datagram bytes;
@@ -34,7 +34,7 @@ Recorded recorded(const std::string& name) {
 }
 
 WriteNeighbor stale(const char* address) {
-    return {.key = {.link = kBridge, .address = ip(address)},
+    return {.key = {.link = kServed, .address = ip(address)},
             .mac = mac("02:00:00:00:05:01"),
             .state = Nud::Stale,
             .ext_learned = true};
@@ -62,7 +62,7 @@ TEST(Requests, AsksTheKernelToProbe) {
 TEST(Requests, DeletesANeighbour) {
     auto expected = recorded("request-neigh-delete");
     expected.bytes[16 + 8] = 0;  // iproute2 sends a state, which the kernel does not look at.
-    const DeleteNeighbor remove{.key = {.link = kBridge, .address = ip("10.0.0.50")}};
+    const DeleteNeighbor remove{.key = {.link = kServed, .address = ip("10.0.0.50")}};
 
     EXPECT_EQ(delete_neighbor_request(remove, expected.sequence), expected.bytes);
 }
@@ -124,8 +124,8 @@ TEST(Requests, TakesALinkDownAndUp) {
     down.bytes[4] = RTM_SETLINK;  // RTM_NEWLINK would create a link where there is none.
     up.bytes[4] = RTM_SETLINK;
 
-    EXPECT_EQ(link_up_request({.link = kBridge, .up = false}, down.sequence), down.bytes);
-    EXPECT_EQ(link_up_request({.link = kBridge, .up = true}, up.sequence), up.bytes);
+    EXPECT_EQ(link_up_request({.link = kServed, .up = false}, down.sequence), down.bytes);
+    EXPECT_EQ(link_up_request({.link = kServed, .up = true}, up.sequence), up.bytes);
 }
 
 TEST(Requests, SetsTheProxyQueue) {
@@ -133,8 +133,8 @@ TEST(Requests, SetsTheProxyQueue) {
     auto length = recorded("request-proxy-qlen");
     delay.bytes[39] = NLA_F_NESTED >> 8U;  // libnl marks nests, iproute2's ntable does not yet.
     length.bytes[39] = NLA_F_NESTED >> 8U;
-    const ApplySetting apply_delay{.link = kBridge, .setting = Setting::ProxyDelay4, .value = 0};
-    const ApplySetting apply_length{.link = kBridge, .setting = Setting::ProxyQlen4, .value = 500};
+    const ApplySetting apply_delay{.link = kServed, .setting = Setting::ProxyDelay4, .value = 0};
+    const ApplySetting apply_length{.link = kServed, .setting = Setting::ProxyQlen4, .value = 500};
 
     EXPECT_EQ(setting_request(apply_delay, delay.sequence), delay.bytes);
     EXPECT_EQ(setting_request(apply_length, length.sequence), length.bytes);
@@ -144,19 +144,19 @@ TEST(Requests, SetsTheProxyQueueOfIpv6InItsOwnTable) {
     constexpr std::size_t kName = 16 + sizeof(ndtmsg) + 4;  // Where the table's name begins.
     for (const auto& [v4, v6] : {std::pair(Setting::ProxyDelay4, Setting::ProxyDelay6),
                                  std::pair(Setting::ProxyQlen4, Setting::ProxyQlen6)}) {
-        auto expected = *setting_request({.link = kBridge, .setting = v4, .value = 5}, 1);
+        auto expected = *setting_request({.link = kServed, .setting = v4, .value = 5}, 1);
         const std::string_view name("ndisc_cache", 12);  // As long as arp_cache, padded.
         expected[kName - 4] = 16;
         std::copy(name.begin(), name.end(), expected.begin() + kName);
 
-        EXPECT_EQ(*setting_request({.link = kBridge, .setting = v6, .value = 5}, 1), expected);
+        EXPECT_EQ(*setting_request({.link = kServed, .setting = v6, .value = 5}, 1), expected);
     }
 }
 
 TEST(Requests, AddsAndRemovesAProxiedNeighbour) {
     const auto add = recorded("request-proxy-add");
     const auto remove = recorded("request-proxy-delete");
-    const NeighborKey key{.link = kBridge, .address = ip("10.0.0.77")};
+    const NeighborKey key{.link = kServed, .address = ip("10.0.0.77")};
 
     EXPECT_EQ(proxy_request({.key = key, .put = true}, add.sequence), add.bytes);
     EXPECT_EQ(proxy_request({.key = key, .put = false}, remove.sequence), remove.bytes);
@@ -172,13 +172,13 @@ TEST(Requests, DumpsTheProxiedNeighboursOfIpv6) {
 TEST(Requests, SaysWhereNetlinkHasNoWay) {
     for (const Setting setting :
          {Setting::AcceptUntrackedNa, Setting::Forwarding6, Setting::ProxyNdp}) {
-        EXPECT_EQ(setting_request({.link = kBridge, .setting = setting}, 1), std::nullopt);
+        EXPECT_EQ(setting_request({.link = kServed, .setting = setting}, 1), std::nullopt);
     }
 }
 
 TEST(Requests, ReadsOneLinkOrAMastersPorts) {
-    const auto link = read_link_request(kBridge, 7);
-    const auto ports = read_ports_request(kBridge, 8);
+    const auto link = read_link_request(kServed, 7);
+    const auto ports = read_ports_request(kServed, 8);
 
     const Message read = messages_of(link).front();
     EXPECT_EQ(read.type, RTM_GETLINK);

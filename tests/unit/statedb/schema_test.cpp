@@ -48,7 +48,7 @@ InterfaceView interface() {
             .prefixes = {test::prefix("10.0.0.1/16"), test::prefix("fd00:0:0:1::1/64")}};
 }
 
-SegmentRow segment() {
+SegmentRow bond_row() {
     return {.esi = {0x03, 0x44, 0x38, 0x39, 0xff, 0xff, 0x01, 0, 0, 0x0a},
             .port = "bond1",
             .up = true,
@@ -59,7 +59,7 @@ SegmentRow segment() {
             .synced_hosts = 4};
 }
 
-EvpnPeerRow peer() {
+EvpnPeerRow peer_row() {
     return {.address = test::ip("fd00:66::2"),
             .remote_as = 4'200'000'001,
             .description = "spine-a1",
@@ -73,15 +73,15 @@ TEST(Schema, NamesRowsAsTheContractDoes) {
     EXPECT_EQ(key_of(interface(), "|"), "PLANED_INTERFACE_TABLE|Vlan100");
     EXPECT_EQ(key_of(host(), "|"), "PLANED_NEIGHBOR_TABLE|default|Vlan100|fd00:0:0:1::5");
     EXPECT_EQ(key_of(route(), "|"), "PLANED_ROUTE_TABLE|Vrf-blue|10.0.0.5/32");
-    EXPECT_EQ(key_of(segment(), "|"), "PLANED_SEGMENT_TABLE|03:44:38:39:ff:ff:01:00:00:0a");
-    EXPECT_EQ(key_of(peer(), "|"), "PLANED_EVPN_PEER_TABLE|fd00:66::2");
+    EXPECT_EQ(key_of(bond_row(), "|"), "PLANED_SEGMENT_TABLE|03:44:38:39:ff:ff:01:00:00:0a");
+    EXPECT_EQ(key_of(peer_row(), "|"), "PLANED_EVPN_PEER_TABLE|fd00:66::2");
 }
 
 TEST(Schema, JoinsNamesByTheDatabasesOwnSeparator) {
     EXPECT_EQ(global_key(":"), "PLANED_TABLE:global");
     EXPECT_EQ(key_of(route(), "::"), "PLANED_ROUTE_TABLE::Vrf-blue::10.0.0.5/32");
-    EXPECT_EQ(key_of(segment(), ":"), "PLANED_SEGMENT_TABLE:03:44:38:39:ff:ff:01:00:00:0a");
-    EXPECT_EQ(key_of(peer(), ":"), "PLANED_EVPN_PEER_TABLE:fd00:66::2");
+    EXPECT_EQ(key_of(bond_row(), ":"), "PLANED_SEGMENT_TABLE:03:44:38:39:ff:ff:01:00:00:0a");
+    EXPECT_EQ(key_of(peer_row(), ":"), "PLANED_EVPN_PEER_TABLE:fd00:66::2");
 }
 
 TEST(Schema, ShowsAHost) {
@@ -172,8 +172,8 @@ TEST(Schema, NamesOfATableAreThoseOfItsRows) {
     expect_names(Table::Route, fields_of(route(), {}, kWall));
     expect_names(Table::Interface, fields_of(interface(), {}));
     expect_names(Table::Proxy, fields_of(ProxyView{}));
-    expect_names(Table::Segment, fields_of(segment()));
-    expect_names(Table::EvpnPeer, fields_of(peer(), kWall));
+    expect_names(Table::Segment, fields_of(bond_row()));
+    expect_names(Table::EvpnPeer, fields_of(peer_row(), kWall));
 }
 
 TEST(Schema, ShowsAProxiedHost) {
@@ -187,7 +187,7 @@ TEST(Schema, ShowsAProxiedHost) {
 }
 
 TEST(Schema, ShowsASegment) {
-    EXPECT_THAT(fields_of(segment()),
+    EXPECT_THAT(fields_of(bond_row()),
                 ElementsAre(Pair("port", "bond1"),
                             Pair("up", "true"),
                             Pair("announced", "true"),
@@ -206,7 +206,7 @@ TEST(Schema, ShowsASegment) {
 }
 
 TEST(Schema, ShowsAnEvpnPeer) {
-    EXPECT_THAT(fields_of(peer(), kWall),
+    EXPECT_THAT(fields_of(peer_row(), kWall),
                 ElementsAre(Pair("remote_as", "4200000001"),
                             Pair("description", "spine-a1"),
                             Pair("state", "established"),
@@ -215,7 +215,7 @@ TEST(Schema, ShowsAnEvpnPeer) {
 }
 
 TEST(Schema, ShowsNoTimeOfAnEvpnPeerThatIsDisabled) {
-    EvpnPeerRow disabled = peer();
+    EvpnPeerRow disabled = peer_row();
     disabled.state = "disabled";
     disabled.since.reset();
 
@@ -245,9 +245,9 @@ TEST(Schema, TellsObjectsOfDifferentTablesApart) {
 TEST(Schema, TakesOnlyOurTablesForOurs) {
     EXPECT_TRUE(is_ours("PLANED_TABLE|global", "|"));
     EXPECT_TRUE(is_ours("PLANED_PROXY_TABLE|Vlan100|10.0.0.5", "|"));
-    EXPECT_TRUE(is_ours(key_of(segment(), "|"), "|"));
-    EXPECT_TRUE(is_ours(key_of(peer(), "|"), "|"));
-    EXPECT_FALSE(is_ours(key_of(peer(), ":"), "|"));
+    EXPECT_TRUE(is_ours(key_of(bond_row(), "|"), "|"));
+    EXPECT_TRUE(is_ours(key_of(peer_row(), "|"), "|"));
+    EXPECT_FALSE(is_ours(key_of(peer_row(), ":"), "|"));
     EXPECT_FALSE(is_ours("PLANED_SEGMENT|bond1", "|"));
     EXPECT_FALSE(is_ours("PLANED_TABLE:global", "|"));
     EXPECT_FALSE(is_ours("PLANED_TABLE", "|"));

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr TimePoint kStart{1h};
+constexpr TimePoint kConnected{1h};
 
 /// Reads what the probe wrote and answers as that family's zebra does: unknown VRF first, then no
 /// handler, and silence for a HELLO without its body (seen on 8.4.4, 9.1.3, 10.0.5, 10.3).
@@ -48,13 +48,13 @@ private:
 
 /// Until the probe has nothing more to ask.
 void converse(Probe& probe, Zebra& zebra, std::size_t cut = 1000) {
-    probe.connected(kStart);
+    probe.connected(kConnected);
     while (!probe.pending().empty()) {
         const auto piece = probe.pending().first(std::min(cut, probe.pending().size()));
         const Bytes answers = zebra.answer(piece);
         probe.written(piece.size());
         for (const std::uint8_t byte : answers) {
-            probe.receive(std::span(&byte, 1), kStart);
+            probe.receive(std::span(&byte, 1), kConnected);
         }
     }
 }
@@ -108,12 +108,12 @@ Bytes copy_of(std::span<const std::uint8_t> bytes) {
 
 TEST(Probe, SaysNoHello) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
 
     EXPECT_EQ(copy_of(probe.pending()), from_hex("000afe0600000000ffff"));
     probe.written(10);
     EXPECT_TRUE(probe.pending().empty());
-    probe.receive(from_hex("000efe0600000000 0076 02000000"), kStart);
+    probe.receive(from_hex("000efe0600000000 0076 02000000"), kConnected);
 
     EXPECT_EQ(copy_of(probe.pending()), from_hex("000afe06000000000013 000afe06fffffffeffff"));
     EXPECT_FALSE(probe.result());
@@ -121,10 +121,10 @@ TEST(Probe, SaysNoHello) {
 
 TEST(Probe, DoesNotTakeSilenceForFamilyC) {
     Probe probe;
-    probe.connected(kStart);
-    probe.receive(from_hex("000efe0600000000 0076 02000000"), kStart);
+    probe.connected(kConnected);
+    probe.receive(from_hex("000efe0600000000 0076 02000000"), kConnected);
 
-    probe.tick(kStart + Probe::kDeadline);
+    probe.tick(kConnected + Probe::kDeadline);
 
     ASSERT_TRUE(probe.result());
     EXPECT_FALSE(probe.result()->has_value());
@@ -132,21 +132,22 @@ TEST(Probe, DoesNotTakeSilenceForFamilyC) {
 
 TEST(Probe, SkipsWhatArrivesUnasked) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
 
-    probe.receive(from_hex("0011fe0600000000 007f 0a 0000 00000000"), kStart);
-    probe.receive(from_hex("000efe0600000000 0021 00000000"), kStart);  // Its length, not its code.
+    probe.receive(from_hex("0011fe0600000000 007f 0a 0000 00000000"), kConnected);
+    probe.receive(from_hex("000efe0600000000 0021 00000000"),
+                  kConnected);  // Its length, not its code.
     EXPECT_FALSE(probe.result());
-    probe.receive(from_hex("000efe0600000000 0078 02000000"), kStart);
+    probe.receive(from_hex("000efe0600000000 0078 02000000"), kConnected);
 
     EXPECT_EQ(probe.result().value(), Result<WireFamily>(WireFamily::D));
 }
 
 TEST(Probe, RefusesAReleaseThatItDoesNotKnow) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
 
-    probe.receive(from_hex("000efe0600000000 0079 02000000"), kStart);
+    probe.receive(from_hex("000efe0600000000 0079 02000000"), kConnected);
 
     ASSERT_TRUE(probe.result());
     EXPECT_EQ(probe.result()->error().code, Errc::Unsupported);
@@ -155,9 +156,9 @@ TEST(Probe, RefusesAReleaseThatItDoesNotKnow) {
 
 TEST(Probe, RefusesAnotherZapiVersion) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
 
-    probe.receive(from_hex("000efe0700000000 0078 02000000"), kStart);
+    probe.receive(from_hex("000efe0700000000 0078 02000000"), kConnected);
 
     ASSERT_TRUE(probe.result());
     EXPECT_EQ(probe.result()->error().code, Errc::Unsupported);
@@ -166,9 +167,9 @@ TEST(Probe, RefusesAnotherZapiVersion) {
 
 TEST(Probe, RefusesGarbage) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
 
-    probe.receive(from_hex("485454502f312e312034303020"), kStart);
+    probe.receive(from_hex("485454502f312e312034303020"), kConnected);
 
     ASSERT_TRUE(probe.result());
     EXPECT_EQ(probe.result()->error().code, Errc::Malformed);
@@ -177,7 +178,7 @@ TEST(Probe, RefusesGarbage) {
 
 TEST(Probe, IsOverWhenZebraClosesWithoutAWord) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
 
     probe.closed();
 
@@ -188,8 +189,8 @@ TEST(Probe, IsOverWhenZebraClosesWithoutAWord) {
 
 TEST(Probe, IsOverWhenZebraClosesInTheMiddle) {
     Probe probe;
-    probe.connected(kStart);
-    probe.receive(from_hex("000efe06"), kStart);
+    probe.connected(kConnected);
+    probe.receive(from_hex("000efe06"), kConnected);
 
     probe.closed();
 
@@ -198,12 +199,12 @@ TEST(Probe, IsOverWhenZebraClosesInTheMiddle) {
 
 TEST(Probe, EndsAtItsDeadline) {
     Probe probe;
-    probe.connected(kStart);
-    EXPECT_EQ(probe.wake_at(), kStart + Probe::kDeadline);
+    probe.connected(kConnected);
+    EXPECT_EQ(probe.wake_at(), kConnected + Probe::kDeadline);
 
-    probe.tick(kStart + Probe::kDeadline - 1ns);
+    probe.tick(kConnected + Probe::kDeadline - 1ns);
     EXPECT_FALSE(probe.result());
-    probe.tick(kStart + Probe::kDeadline);
+    probe.tick(kConnected + Probe::kDeadline);
 
     ASSERT_TRUE(probe.result());
     EXPECT_EQ(probe.result()->error().text,
@@ -212,12 +213,12 @@ TEST(Probe, EndsAtItsDeadline) {
 
 TEST(Probe, KeepsItsFirstResult) {
     Probe probe;
-    probe.connected(kStart);
+    probe.connected(kConnected);
     probe.receive(from_hex("000efe0600000000 0078 02000000 000efe0600000000 0075 02000000"),
-                  kStart);
+                  kConnected);
 
     probe.closed();
-    probe.tick(kStart + Probe::kDeadline);
+    probe.tick(kConnected + Probe::kDeadline);
 
     EXPECT_EQ(probe.result().value(), Result<WireFamily>(WireFamily::D));
 }

@@ -12,11 +12,11 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-Route route(std::uint8_t host, std::uint32_t tag = 7) {
+Route queued(std::uint8_t host, std::uint32_t tag = 7) {
     return {.prefix = host_prefix(IpAddress::v4(10, 0, 0, host)), .out = IfIndex{3}, .tag = tag};
 }
 Removal removal(std::uint8_t host) {
-    return {.vrf = VrfId::Default, .prefix = route(host).prefix};
+    return {.vrf = VrfId::Default, .prefix = queued(host).prefix};
 }
 constexpr Control kMark{.kind = Control::Kind::Mark};
 constexpr Control kAnnounce{.kind = Control::Kind::AnnounceVrf, .vrf = VrfId{9}};
@@ -31,126 +31,127 @@ std::vector<Outgoing> drain(RouteQueue& queue) {
 
 TEST(RouteQueue, KeepsTheOrderOfAdditions) {
     RouteQueue queue;
-    queue.put(route(2));
-    queue.put(route(1));
+    queue.put(queued(2));
+    queue.put(queued(1));
 
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(route(2)), Outgoing(route(1))));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(queued(2)), Outgoing(queued(1))));
     EXPECT_TRUE(queue.empty());
 }
 
 TEST(RouteQueue, ReplacesAWaitingAdditionInItsPlace) {
     RouteQueue queue;
-    queue.put(route(1, 7));
-    queue.put(route(2));
-    queue.put(route(1, 8));
+    queue.put(queued(1, 7));
+    queue.put(queued(2));
+    queue.put(queued(1, 8));
 
     EXPECT_EQ(queue.size(), 2U);
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(route(1, 8)), Outgoing(route(2))));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(queued(1, 8)), Outgoing(queued(2))));
 }
 
 TEST(RouteQueue, KeepsTheSamePrefixOfTwoVrfsApart) {
     RouteQueue queue;
-    Route other = route(1);
+    Route other = queued(1);
     other.vrf = VrfId{9};
-    queue.put(route(1));
+    queue.put(queued(1));
     queue.put(other);
 
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(route(1)), Outgoing(other)));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(queued(1)), Outgoing(other)));
 }
 
 TEST(RouteQueue, WithdrawsBeforeItAdds) {
     RouteQueue queue;
-    queue.put(route(1));
-    queue.put(route(2));
+    queue.put(queued(1));
+    queue.put(queued(2));
     queue.remove(removal(3));
 
     EXPECT_THAT(drain(queue),
-                ElementsAre(Outgoing(removal(3)), Outgoing(route(1)), Outgoing(route(2))));
+                ElementsAre(Outgoing(removal(3)), Outgoing(queued(1)), Outgoing(queued(2))));
 }
 
 TEST(RouteQueue, TurnsAWaitingAdditionIntoItsWithdrawal) {
     RouteQueue queue;
-    queue.put(route(1));
-    queue.put(route(2));
+    queue.put(queued(1));
+    queue.put(queued(2));
     queue.remove(removal(2));
 
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(removal(2)), Outgoing(route(1))));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(removal(2)), Outgoing(queued(1))));
 }
 
 TEST(RouteQueue, HoldsOneOperationPerKeyHoweverOftenItFlaps) {
     RouteQueue queue;
-    queue.put(route(1));
-    queue.put(route(2));
+    queue.put(queued(1));
+    queue.put(queued(2));
     for (int i = 0; i < 1000; ++i) {
         queue.remove(removal(1));
-        queue.put(route(1));
+        queue.put(queued(1));
     }
 
     EXPECT_EQ(queue.size(), 2U);
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(route(1)), Outgoing(route(2))));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(queued(1)), Outgoing(queued(2))));
 }
 
 TEST(RouteQueue, ForgetsAKeyOnceItIsTakenOut) {
     RouteQueue queue;
-    queue.put(route(1));
+    queue.put(queued(1));
     (void)queue.pop();
     queue.remove(removal(1));
-    queue.put(route(2));
+    queue.put(queued(2));
 
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(removal(1)), Outgoing(route(2))));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(removal(1)), Outgoing(queued(2))));
 }
 
 TEST(RouteQueue, KeepsControlMessagesBehindWhatWasQueuedBefore) {
     RouteQueue queue;
-    queue.put(route(1));
+    queue.put(queued(1));
     queue.remove(removal(2));
     queue.add(kMark);
-    queue.put(route(3));
+    queue.put(queued(3));
 
     EXPECT_THAT(
         drain(queue),
-        ElementsAre(Outgoing(removal(2)), Outgoing(route(1)), Outgoing(kMark), Outgoing(route(3))));
+        ElementsAre(
+            Outgoing(removal(2)), Outgoing(queued(1)), Outgoing(kMark), Outgoing(queued(3))));
 }
 
 TEST(RouteQueue, AnnouncesAVrfBeforeAnyRoute) {
     RouteQueue queue;
     queue.remove(removal(1));
-    queue.put(route(2));
+    queue.put(queued(2));
     queue.add(kAnnounce);
-    queue.put(route(1));  // Takes the withdrawal's place.
+    queue.put(queued(1));  // Takes the withdrawal's place.
 
     EXPECT_THAT(drain(queue),
-                ElementsAre(Outgoing(kAnnounce), Outgoing(route(1)), Outgoing(route(2))));
+                ElementsAre(Outgoing(kAnnounce), Outgoing(queued(1)), Outgoing(queued(2))));
 }
 
 TEST(RouteQueue, EmptiesAtOnce) {
     RouteQueue queue;
-    queue.put(route(1));
+    queue.put(queued(1));
     queue.remove(removal(2));
     queue.add(kMark);
 
     queue.clear();
-    queue.put(route(1));
+    queue.put(queued(1));
 
-    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(route(1))));
+    EXPECT_THAT(drain(queue), ElementsAre(Outgoing(queued(1))));
 }
 
 TEST(RouteQueue, TakesManyMoreThanItKeepsMemoryFor) {
     RouteQueue queue;
     for (std::uint32_t i = 0; i < 20000; ++i) {
-        Route each = route(1);
+        Route each = queued(1);
         each.vrf = VrfId{i};
         queue.put(each);
     }
 
     EXPECT_THAT(drain(queue), SizeIs(20000));
-    queue.put(route(1));
+    queue.put(queued(1));
     EXPECT_EQ(queue.size(), 1U);
 }
 
 TEST(RouteQueue, StaysRightThoughItIsNeverEmpty) {
     RouteQueue queue;
-    Route each = route(1);
+    Route each = queued(1);
     queue.put(each);
 
     for (std::uint32_t i = 1; i < 20000; ++i) {

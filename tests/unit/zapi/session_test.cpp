@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr TimePoint kStart{1h};
-const IpPrefix kV4 = IpPrefix::parse("10.0.0.7/32").value();
+const IpPrefix kHost = IpPrefix::parse("10.0.0.7/32").value();
 
 Route route(std::uint8_t host) {
     return {.prefix = host_prefix(IpAddress::v4(10, 0, 0, host)),
@@ -120,7 +120,7 @@ Bytes restart_disable(VrfId vrf, WireFamily family = WireFamily::A) {
     encode_restart_disable(family, vrf, out);
     return out;
 }
-const Bytes kMark = from_hex("000afe06fffffffeffff");
+const Bytes kMarkBytes = from_hex("000afe06fffffffeffff");
 
 // --- The beginning. ---
 
@@ -190,8 +190,9 @@ TEST_P(SessionOf, ReportsOwnerNotices) {
 
     EXPECT_THAT(
         talk.events(),
-        ElementsAre(Event(OwnerNotice{.prefix = kV4, .state = OwnerState::Installed, .table = 254}),
-                    Event(OwnerNotice{.prefix = kV4, .state = OwnerState::Removed, .table = 254})));
+        ElementsAre(
+            Event(OwnerNotice{.prefix = kHost, .state = OwnerState::Installed, .table = 254}),
+            Event(OwnerNotice{.prefix = kHost, .state = OwnerState::Removed, .table = 254})));
 }
 
 TEST_P(SessionOf, ReadsBackItsOwnRoutes) {
@@ -208,7 +209,7 @@ TEST_P(SessionOf, ReadsBackItsOwnRoutes) {
                             redistribute(true, VrfId::Default, Afi::V6, family),
                             redistribute(false, VrfId::Default, Afi::V4, family),
                             redistribute(false, VrfId::Default, Afi::V6, family),
-                            kMark));
+                            kMarkBytes));
     const auto events = talk.events();
     ASSERT_EQ(events.size(), 2U);
     EXPECT_EQ(as_route(std::get<ReadBackRow>(events[0]).route), route(7));
@@ -491,7 +492,7 @@ TEST(Session, SaysWhenZebraHasHandledEverythingBefore) {
     auto talk = Conversation::ready();
     talk.session.put(route(1));
     talk.session.sync();
-    EXPECT_THAT(talk.take(), ElementsAre(added(route(1)), kMark));
+    EXPECT_THAT(talk.take(), ElementsAre(added(route(1)), kMarkBytes));
     EXPECT_THAT(talk.events(), IsEmpty());
 
     ASSERT_TRUE(talk.hear_mark());
@@ -517,7 +518,7 @@ TEST(Session, SyncsAfterAReadBackThatItDroppedUnwritten) {
     talk.session.sync();
     talk.session.disable_restart();
     talk.session.sync();
-    EXPECT_THAT(talk.take(), ElementsAre(talk.bytes("restart_disable"), kMark));
+    EXPECT_THAT(talk.take(), ElementsAre(talk.bytes("restart_disable"), kMarkBytes));
 
     ASSERT_TRUE(talk.hear_mark());
 
@@ -542,7 +543,7 @@ TEST_P(SessionOf, WatchesThePlaneOfAVrfOnce) {
     EXPECT_THAT(talk.take(),
                 ElementsAre(watch_plane(VrfId{9}, Afi::V4, GetParam()),
                             watch_plane(VrfId{9}, Afi::V6, GetParam()),
-                            kMark));
+                            kMarkBytes));
     ASSERT_TRUE(talk.hear_mark());
     EXPECT_THAT(talk.events(), ElementsAre(Event(PlaneDumped{.vrf = VrfId{9}})));
 }
@@ -633,7 +634,7 @@ TEST(Session, ReadsBackEveryNamedVrf) {
                             redistribute(false, VrfId::Default, Afi::V6),
                             redistribute(false, VrfId{9}, Afi::V4),
                             redistribute(false, VrfId{9}, Afi::V6),
-                            kMark));
+                            kMarkBytes));
 }
 
 TEST(Session, ReadsBackAfterEveryQueuedRoute) {
@@ -644,7 +645,7 @@ TEST(Session, ReadsBackAfterEveryQueuedRoute) {
 
     const auto messages = talk.take();
     EXPECT_EQ(messages.front(), added(route(1)));
-    EXPECT_EQ(messages.back(), kMark);
+    EXPECT_EQ(messages.back(), kMarkBytes);
 }
 
 TEST(Session, RefusesASecondReadBackWhileOneRuns) {
@@ -670,7 +671,7 @@ TEST(Session, ReportsARouteThatLeavesDuringTheReadBack) {
 
     const auto events = talk.events();
     ASSERT_EQ(events.size(), 2U);
-    EXPECT_EQ(events[1], Event(ReadBackGone{.prefix = kV4}));
+    EXPECT_EQ(events[1], Event(ReadBackGone{.prefix = kHost}));
 }
 
 TEST(Session, IgnoresRowsOfOtherRouteTypes) {
