@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -24,6 +25,8 @@ FUZZ_SECONDS = int(os.environ.get("PLANED_FUZZ_SECONDS", "5"))
 # Several files are compiled as one, so that headers and templates are not done anew for each. A build folder that is there
 # already stays as it is: for whoever changes one file, compiling only that one is faster.
 UNITY = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=8"]
+# Only when nobody else wants a processor: within its session, and the session among others (sched(7), autogroup).
+ASIDE = ["sh", "-c", 'echo 19 >/proc/self/autogroup; exec chrt --idle 0 "$@"', "sh"]
 
 
 @dataclass
@@ -86,13 +89,33 @@ def jobs() -> str:
     return str(os.cpu_count() or 1)
 
 
-def build(preset: str) -> None:
-    """Configures and builds a preset; nothing can be tested without."""
+def build_commands(preset: str) -> list[list[str]]:
     fresh = not (ROOT / "build" / preset / "CMakeCache.txt").exists()
     configure = ["cmake", "--preset", preset, *(UNITY if fresh else [])]
-    for command in (configure, ["cmake", "--build", "--preset", preset, "-j", jobs()]):
+    return [configure, ["cmake", "--build", "--preset", preset, "-j", jobs()]]
+
+
+def build(preset: str) -> None:
+    """Configures and builds a preset; nothing can be tested without."""
+    for command in build_commands(preset):
         if call(command) != 0:
             sys.exit(f"tests/run: {' '.join(command)} failed")
+
+
+def build_aside(presets: list[str]) -> threading.Thread:
+    """Builds with the time of processors that nobody else wants, while tests wait for daemons.
+
+    It says nothing: build() comes after it, and builds again, aloud, what has failed here.
+    """
+
+    def work() -> None:
+        for preset in presets:
+            for command in build_commands(preset):
+                subprocess.run([*ASIDE, *command], cwd=ROOT, check=False, capture_output=True, start_new_session=True)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
 
 
 def matching(names: list[str], words: list[str]) -> list[str]:
@@ -166,12 +189,15 @@ def run_system(words: list[str], tally: Tally) -> None:
     if words and not names:
         return
     build("asan")
+    aside = build_aside([] if words else ["release", "fuzz"])
     chosen = names if words else ["tests/lab", "tests/system"]
     with tempfile.TemporaryDirectory() as folder:
         again = Path(folder) / "again.xml"
         first, second, failed = Tally(), Tally(), []
         for number, how in enumerate((SIDE_BY_SIDE, ["-m", "alone"])):
             report = Path(folder) / f"pytest-{number}.xml"
+            if number == 1:
+                aside.join()  # Those that measure have the machine for themselves.
             code = run_pytest([*how, *chosen], report)
             if words and code == NO_TESTS_COLLECTED:
                 continue
