@@ -14,6 +14,8 @@ pytestmark = pytest.mark.one_release
 # How long a host may stay that nobody hears any more: asked three times by unicast and three times by broadcast.
 ASKED = 6.0
 
+SEGMENT = "esi port up announced role forwarder local_hosts synced_hosts algorithm preference vrfs"
+
 
 def test_server_that_speaks_to_one_leaf_has_its_routes_in_both_planes(twins: Twins) -> None:
     server = twins.server
@@ -163,6 +165,9 @@ def test_segment_that_leaves_the_configuration_takes_its_hosts_along(twins: Twin
 
 def test_both_leaves_agree_on_the_forwarder(twins: Twins) -> None:
     twins.start_both()
+    for row in Ctl(twins.a).json("segments"):
+        assert " ".join(row) == SEGMENT
+        assert " ".join(row["vrfs"][0]) == "vrf vni role forwarder backup algorithm fell_back leaves"
 
     def agreed() -> bool:
         for leaf, role in ((twins.a, "df"), (twins.b, "backup")):
