@@ -150,9 +150,7 @@ void EvpnSpeaker::unwant(const bgp::RouteKey& key) {
     }
 }
 
-void EvpnSpeaker::tell(const EvpnPeerConfig& peer,
-                       const bgp::Route& route,
-                       const bgp::Path& path) {
+void EvpnSpeaker::tell(const EvpnPeerConfig& peer, const bgp::Route& route, const bgp::Path& path) {
     bgp::Path complete = path;
     if (peer.remote_as == config_.local_as) {
         complete.attributes.local_pref = kLocalPref;

@@ -31,8 +31,8 @@ public:
     using Log = std::function<void(const Note&)>;
     using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-    /// What sessions say, after it has been taken over here; when a peer is removed, that its routes
-    /// are gone and its session is down. Not to call back.
+    /// What sessions say, after it has been taken over here; when a peer is removed, that its
+    /// routes are gone and its session is down. Not to call back.
     using Listener = std::function<void(const IpAddress& peer, const bgp::Event& event)>;
 
     EvpnSpeaker(boost::asio::io_context& loop, Log log, io::BgpTransportOptions options = {});
@@ -41,8 +41,9 @@ public:
 
     /// Peers whose keys are as they were go on undisturbed.
     void configure(const EvpnConfig& config);
-    /// What all peers shall know, those that come later too; told with the next flush(). The path is
-    /// completed for each: to another AS ours alone is in AS_PATH, within our own LOCAL_PREF is 100.
+    /// What all peers shall know, those that come later too; told with the next flush(). The path
+    /// is completed for each: to another AS ours alone is in AS_PATH, within our own LOCAL_PREF is
+    /// 100.
     void want(const bgp::Route& route, const bgp::Path& path);
     void unwant(const bgp::RouteKey& key);
     /// While held, peers are not told that this was all: there is more to come.

@@ -18,11 +18,11 @@ bgp::ExtendedCommunity to_community(const RouteTargetConfig& target) {
 
 evpn::DfOffer to_offer(const EvpnDfConfig& df) {
     const auto flag = [](bool set, std::uint16_t bit) { return set ? bit : std::uint16_t{0}; };
-    return {.algorithm = static_cast<std::uint8_t>(df.algorithm),
-            .bitmap = static_cast<std::uint16_t>(
-                flag(df.dont_preempt, evpn::DfOffer::kDontPreempt) |
-                flag(df.ac_df, evpn::DfOffer::kAcInfluenced)),
-            .preference = df.preference};
+    return {
+        .algorithm = static_cast<std::uint8_t>(df.algorithm),
+        .bitmap = static_cast<std::uint16_t>(flag(df.dont_preempt, evpn::DfOffer::kDontPreempt) |
+                                             flag(df.ac_df, evpn::DfOffer::kAcInfluenced)),
+        .preference = df.preference};
 }
 
 evpn::MultihomingOptions to_options(const EvpnConfig& config) {
@@ -37,8 +37,7 @@ evpn::MultihomingOptions to_options(const EvpnConfig& config) {
         evpn::VrfOptions& added = options.vrfs.emplace_back();
         added.name = vrf.vrf;
         added.vni = vrf.vni;
-        added.profile =
-            vrf.profile == EvpnProfile::L3 ? evpn::Profile::L3 : evpn::Profile::Classic;
+        added.profile = vrf.profile == EvpnProfile::L3 ? evpn::Profile::L3 : evpn::Profile::Classic;
         for (const RouteTargetConfig& target : vrf.route_targets) {
             added.route_targets.push_back(to_community(target));
         }
@@ -78,24 +77,23 @@ void EvpnSync::configure(const EvpnConfig& config) {
 
 void EvpnSync::listen(const IpAddress& peer, const bgp::Event& event) {
     const TimePoint now = hooks_.now();
-    std::visit(
-        Overloaded{
-            [&](const bgp::RouteHeard& heard) {
-                multihoming_.heard(peer, heard.route, heard.path, now);
-            },
-            [&](const bgp::RouteGone& gone) { multihoming_.gone(peer, gone.key, now); },
-            [&](const bgp::Established& up) {
-                multihoming_.peer_up(peer, number(up.peer.as) != config_.local_as, now);
-            },
-            [&](const bgp::Down& down) {
-                if (down.was_established || down.reason == bgp::Down::Reason::Stopped) {
-                    multihoming_.peer_down(peer, now);
-                }
-            },
-            [&](const bgp::EndOfRib&) { multihoming_.end_of_rib(peer, now); },
-            [](const auto&) {},
-        },
-        event);
+    std::visit(Overloaded{
+                   [&](const bgp::RouteHeard& heard) {
+                       multihoming_.heard(peer, heard.route, heard.path, now);
+                   },
+                   [&](const bgp::RouteGone& gone) { multihoming_.gone(peer, gone.key, now); },
+                   [&](const bgp::Established& up) {
+                       multihoming_.peer_up(peer, number(up.peer.as) != config_.local_as, now);
+                   },
+                   [&](const bgp::Down& down) {
+                       if (down.was_established || down.reason == bgp::Down::Reason::Stopped) {
+                           multihoming_.peer_down(peer, now);
+                       }
+                   },
+                   [&](const bgp::EndOfRib&) { multihoming_.end_of_rib(peer, now); },
+                   [](const auto&) {},
+               },
+               event);
     hooks_.changed();
     hooks_.request_turn();
 }

@@ -474,10 +474,10 @@ private:
     std::deque<std::pair<TimePoint, NeighborKey>> asked_;  // By the kernel; when to look, in order.
     absl::btree_map<NeighborKey, Doubt> doubts_;
     absl::btree_map<std::uint64_t, NeighborKey> forwarding_reads_;
-    absl::btree_map<NeighborKey, StaticHost> statics_;  // Of all served interfaces.
-    std::vector<NeighborKey> pins_;                     // To be checked against the kernel.
-    TimePoint next_resolve_{};                          // Static hosts without a MAC.
-    std::map<SyncedName, Synced> synced_;  // Entries stay where they are.
+    absl::btree_map<NeighborKey, StaticHost> statics_;         // Of all served interfaces.
+    std::vector<NeighborKey> pins_;                            // To be checked against the kernel.
+    TimePoint next_resolve_{};                                 // Static hosts without a MAC.
+    std::map<SyncedName, Synced> synced_;                      // Entries stay where they are.
     absl::flat_hash_map<NeighborKey, const Synced*> vouched_;  // Those that have a place here.
     // MACs of those that are behind a bridge: how many hosts, and when we last wrote an entry.
     struct Steered {

@@ -190,9 +190,10 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
                                  .own_address = addresses_.owns(heard.address),
                                  .own_mac = links_.owns_mac(heard.mac),
                                  .bgp_peer = false});
-    const bool fixed = record != nullptr && (record->neighbor.state == Nud::Permanent ||
-                                             record->neighbor.state == Nud::NoArp) &&
-                       !is_synced(record->neighbor);
+    const bool fixed =
+        record != nullptr &&
+        (record->neighbor.state == Nud::Permanent || record->neighbor.state == Nud::NoArp) &&
+        !is_synced(record->neighbor);
     if (reason == Reason::OwnAddress && !links_.owns_mac(heard.mac)) {
         refuse_claim(heard, served);
         return;
@@ -494,11 +495,11 @@ void Engine::run_revivals() {
         if (record == nullptr || !is_kept_alive(*record) || !can_be_asked(record->neighbor)) {
             continue;
         }
-        write_neighbor({.key = key,
-                        .mac = record->neighbor.mac,
-                        .state = record->mute ? Nud::Stale : Nud::NoArp,
-                        .ext_learned = !record->mute || record->neighbor.ext_learned ||
-                                       !record->in_kernel});
+        write_neighbor(
+            {.key = key,
+             .mac = record->neighbor.mac,
+             .state = record->mute ? Nud::Stale : Nud::NoArp,
+             .ext_learned = !record->mute || record->neighbor.ext_learned || !record->in_kernel});
     }
 }
 

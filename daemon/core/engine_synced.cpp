@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine: hosts that another leaf of their Ethernet segment knows. A bond sends each frame by one of
-// its ports, so a server may speak to one leaf alone and yet be reached through both. As long as a
-// leaf *vouches* for a host, that it does not answer here proves nothing: its entry is NOARP, which
-// the kernel never asks. What this leaf finds out itself comes before another's word, and when that
-// word ends the host is asked: whoever answers stays.
+// Engine: hosts that another leaf of their Ethernet segment knows. A bond sends each frame by one
+// of its ports, so a server may speak to one leaf alone and yet be reached through both. As long as
+// a leaf *vouches* for a host, that it does not answer here proves nothing: its entry is NOARP,
+// which the kernel never asks. What this leaf finds out itself comes before another's word, and
+// when that word ends the host is asked: whoever answers stays.
 #include <algorithm>
 #include <utility>
 
@@ -73,8 +73,8 @@ void Engine::place_synced(const SyncedName& name, Synced& host) {
     steer(host);
 }
 
-// What a server that is silent here is sent would be flooded to all ports: the bridge has nowhere to
-// learn from where it is.
+// What a server that is silent here is sent would be flooded to all ports: the bridge has nowhere
+// to learn from where it is.
 void Engine::steer(Synced& host) {
     const ServedInterface* served = host.place ? served_.find(host.place->link) : nullptr;
     const auto wanted = served != nullptr && served->bridge != IfIndex::None
@@ -116,8 +116,8 @@ void Engine::write_forwarding(const FdbKey& key, const Synced& host) {
         return;
     }
     steered->second.written = now_;
-    outputs_.emplace_back(WriteForwarding{
-        .request = next_request_++, .key = key, .port = port->index, .put = true});
+    outputs_.emplace_back(
+        WriteForwarding{.request = next_request_++, .key = key, .port = port->index, .put = true});
 }
 
 // Of the interfaces that the segment's port leads to, the one in whose subnet the address is.
@@ -132,9 +132,9 @@ std::optional<NeighborKey> Engine::place_of(const SyncedName& name, const Synced
         const bool leads = served.bridge == IfIndex::None
                                ? link == port->index || own->lower == port->index
                                : port->master == served.bridge;
-        const bool here = vrf == (served.vrf == VrfId::Default
-                                      ? std::string_view("default")
-                                      : links_.name_of(IfIndex{number(served.vrf)}));
+        const bool here =
+            vrf == (served.vrf == VrfId::Default ? std::string_view("default")
+                                                 : links_.name_of(IfIndex{number(served.vrf)}));
         const auto& allowed = served.allowed();
         if (leads && here && std::ranges::any_of(allowed, [&](const IpPrefix& prefix) {
                 return prefix.contains(address);
@@ -191,13 +191,14 @@ bool Engine::has_evidence(const NeighborRecord& record) const {
     const PortFacts port = port_of(record.key);
     const bool placed =
         port.state == PortFacts::State::NotBridged || port.state == PortFacts::State::Up;
-    return placed && judge({.address = record.key.address,
-                            .neighbor = record.neighbor,
-                            .served = served,
-                            .port = port,
-                            .isolated = false,  // Its servers may still be heard by this leaf alone.
-                            .own_address = addresses_.owns(record.key.address),
-                            .own_mac = links_.owns_mac(record.neighbor.mac)}) == Reason::Eligible;
+    return placed &&
+           judge({.address = record.key.address,
+                  .neighbor = record.neighbor,
+                  .served = served,
+                  .port = port,
+                  .isolated = false,  // Its servers may still be heard by this leaf alone.
+                  .own_address = addresses_.owns(record.key.address),
+                  .own_mac = links_.owns_mac(record.neighbor.mac)}) == Reason::Eligible;
 }
 
 bool Engine::is_vouched_for(const NeighborRecord& record) const {
@@ -243,8 +244,7 @@ void Engine::remove_synced() {
     for (auto& [name, host] : synced_) {
         const NeighborRecord* record = host.place ? neighbors_.find(*host.place) : nullptr;
         if (record != nullptr && record->in_kernel && is_synced(record->neighbor)) {
-            outputs_.emplace_back(
-                DeleteNeighbor{.request = next_request_++, .key = *host.place});
+            outputs_.emplace_back(DeleteNeighbor{.request = next_request_++, .key = *host.place});
         }
         unsteer(host);
     }

@@ -100,7 +100,7 @@ struct FdbKey {
 
 struct FdbEntry {
     IfIndex port{};
-    bool local = false;  // NUD_PERMANENT: an address of the bridge or the port itself.
+    bool local = false;        // NUD_PERMANENT: an address of the bridge or the port itself.
     bool ext_learned = false;  // NTF_EXT_LEARNED: written by a control plane, never aged.
     bool operator==(const FdbEntry&) const = default;
 };

@@ -254,8 +254,8 @@ struct ApiSeen {
     bool operator==(const ApiSeen&) const = default;
 };
 
-/// Another leaf of an Ethernet segment of ours knows a living host behind it, and where that segment
-/// is here. Takes the place of what was told of the address before.
+/// Another leaf of an Ethernet segment of ours knows a living host behind it, and where that
+/// segment is here. Takes the place of what was told of the address before.
 struct SyncedSeen {
     std::string vrf{};  // "default", or the VRF device's name.
     IpAddress address{};

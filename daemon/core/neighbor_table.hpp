@@ -42,9 +42,9 @@ struct NeighborRecord {
     std::optional<VrfId> claim{};  // Of its host route in this VRF.
     TimePoint claimed_at{};
     // The last signs of life since planed runs, each the epoch if there was none:
-    TimePoint answered{};  // It answered the kernel (REACHABLE).
-    TimePoint heard{};     // It spoke ARP or ND.
-    TimePoint sent{};      // Its MAC sent something, by the bridge's word.
+    TimePoint answered{};    // It answered the kernel (REACHABLE).
+    TimePoint heard{};       // It spoke ARP or ND.
+    TimePoint sent{};        // Its MAC sent something, by the bridge's word.
     TimePoint refresh_at{};  // Its place in the RefreshQueue; the epoch: none.
 
     [[nodiscard]] TimePoint proven() const { return std::max({answered, heard, sent}); }

@@ -110,13 +110,12 @@ TEST(EngineSynced, GoesWithItsPortAndComesBackWithIt) {
 TEST(EngineSynced, HasNoPlaceWithoutItsPortOrInAnotherSubnet) {
     RailLeaf leaf;
 
-    EXPECT_THAT(writes_of(leaf.feed({synced(kHost, mac(6), "bond7"),
-                                     synced("192.0.2.6", mac(7)),
-                                     SyncedSeen{.vrf = "red",
-                                                .address = ip("10.0.0.8"),
-                                                .mac = mac(8),
-                                                .port = "swp1"}})),
-                IsEmpty());
+    EXPECT_THAT(
+        writes_of(leaf.feed(
+            {synced(kHost, mac(6), "bond7"),
+             synced("192.0.2.6", mac(7)),
+             SyncedSeen{.vrf = "red", .address = ip("10.0.0.8"), .mac = mac(8), .port = "swp1"}})),
+        IsEmpty());
     // The port comes later.
     constexpr IfIndex kBond7{7};
     const auto outputs = leaf.feed(leaf.kernel.set(bridge_port(kBond7, "bond7", kBr0)));
@@ -179,8 +178,8 @@ TEST(EngineSynced, BecomesItsOwnOnceItHearsTheHost) {
     SyncedLeaf leaf;
     EXPECT_FALSE(leaf.engine.has_evidence(leaf.host()));
 
-    const auto outputs = leaf.feed(HostHeard{
-        .link = kSwp1, .address = ip(kHost), .mac = mac(6), .claim = Claim::Confirms});
+    const auto outputs = leaf.feed(
+        HostHeard{.link = kSwp1, .address = ip(kHost), .mac = mac(6), .claim = Claim::Confirms});
 
     EXPECT_THAT(writes_of(outputs), ElementsAre(Writes(kHost, Nud::Stale, mac(6))));
     EXPECT_THAT(routes_of(outputs), IsEmpty());
@@ -315,8 +314,7 @@ TEST(EngineSynced, TakesAFrameThatTheBridgeHasHeardForEvidence) {
     leaf.now += 2s;
     leaf.sent[mac(6)] = leaf.now - 1s;
 
-    EXPECT_THAT(writes_of(leaf.fail_to_answer()),
-                ElementsAre(Writes(kHost, Nud::Stale, mac(6))));
+    EXPECT_THAT(writes_of(leaf.fail_to_answer()), ElementsAre(Writes(kHost, Nud::Stale, mac(6))));
     EXPECT_TRUE(leaf.engine.has_evidence(leaf.host()));
 }
 

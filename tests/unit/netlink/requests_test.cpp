@@ -79,8 +79,8 @@ TEST(Requests, WritesAForwardingEntryAndDeletesIt) {
 }
 
 TEST(Requests, NamesTheVlanOfAForwardingEntry) {
-    const WriteForwarding plain{
-        .key = {.bridge = kBridge, .mac = mac("02:00:00:00:05:01")}, .port = IfIndex{4}};
+    const WriteForwarding plain{.key = {.bridge = kBridge, .mac = mac("02:00:00:00:05:01")},
+                                .port = IfIndex{4}};
     WriteForwarding tagged = plain;
     tagged.key.vlan = VlanId{100};
     Datagram expected = write_forwarding_request(plain, 1);
