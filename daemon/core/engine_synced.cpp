@@ -216,7 +216,9 @@ void Engine::leave_to_others(NeighborRecord& record, bool in_kernel, TimePoint n
         record.changed = now;
     }
     revivals_.push_back(record.key);
-    unsynced_.push_back(record.key);
+    if (const Synced* host = synced(record.key); host != nullptr && host->steered) {
+        write_forwarding(*host->steered, *host);
+    }
 }
 
 // Nobody vouches for it any more.
