@@ -160,7 +160,9 @@ TEST(FdbCodec, APortsOwnAddressIsLocal) {
 
 TEST(FdbCodec, WhatSomeoneSetIsNotLocal) {
     EXPECT_EQ(fact_of("fdb-static"), fdb_seen(host_mac(), kPort1));
-    EXPECT_EQ(fact_of("fdb-ext-learned"), fdb_seen(mac("02:00:00:00:07:01"), kPort1));
+    const FdbSeen written{.key = {.bridge = kBridge, .mac = mac("02:00:00:00:07:01")},
+                          .entry = {.port = kPort1, .ext_learned = true}};
+    EXPECT_EQ(fact_of("fdb-ext-learned"), Input(written));
 }
 
 TEST(FdbCodec, ADevicesOwnFilterIsNoForwardingEntry) {
