@@ -28,6 +28,11 @@ class Pair:
         self.leaf: Node = lab["leaf"]
         self.twin: Node = lab["twin"]
         self.ctl = Ctl(self.leaf)
+        # On a busy machine it takes bgpd a while, and who connects before has something to complain of.
+        wait_until(self._bgpd_listens, SOON, every=0.05, what="bgpd does not listen")
+
+    def _bgpd_listens(self) -> bool:
+        return ":179 " in self.twin.run(["ss", "-Hltn"]).stdout
 
     # ---- planed ----
 

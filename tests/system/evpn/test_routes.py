@@ -22,9 +22,10 @@ def test_bgpd_that_says_goodbye_takes_its_routes_along(pair: Pair) -> None:
     assert pair.routes() == []
 
 
-@pytest.mark.parametrize("way", ["killed", "stopped"])
+@pytest.mark.parametrize("way", ["killed", "stopped", "withdrawn"])
 def test_planed_comes_back(pair: Pair, way: str) -> None:
-    planed: Planed = pair.start(listen=[LEAF])
+    on_exit = "withdraw" if way == "withdrawn" else "keep"
+    planed: Planed = pair.leaf.start_planed({**pair.config(listen=[LEAF]), "on_exit": on_exit})
     pair.wait_up()
     pair.wait_established()
 
@@ -33,7 +34,9 @@ def test_planed_comes_back(pair: Pair, way: str) -> None:
     else:
         assert planed.stop() == 0
         row = pair.wait_neighbor(lambda n: n.get("bgpState") != "Established", "the session has not ended")
-        assert "planed is stopping" in str(row.get("lastShutdownDescription", row))
+        # Who keeps its routes says no goodbye, for a peer would let go of them.
+        said = "planed is stopping" in str(row.get("lastShutdownDescription", row))
+        assert said == (way == "withdrawn"), row
     planed.start()
 
     pair.wait_up()
