@@ -252,6 +252,12 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     if (seen.source == Source::Event) {
         note_evidence(*record, seen, old);
     }
+    if (is_synced(seen.neighbor)) {
+        // From now on it is another leaf's word; what it takes for evidence begins anew.
+        record->answered = TimePoint{};
+        record->heard = TimePoint{};
+        record->sent = TimePoint{};
+    }
     if (seen.neighbor.state == Nud::Failed && vouched_.contains(seen.key)) {
         unsynced_.push_back(seen.key);
     }

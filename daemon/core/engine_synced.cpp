@@ -183,9 +183,12 @@ void Engine::confirm_by_others(const NeighborKey& key, PortBinding* binding) con
 
 // Evidence ----------------------------------------------------------------------------------------
 
+// Nor is it evidence that a host is being asked which was another leaf's until now: two leaves that
+// took it for that would keep a dead host alive by turns.
 bool Engine::has_evidence(const NeighborRecord& record) const {
     const ServedInterface* served = served_.find(record.key.link);
-    if (served == nullptr || is_synced(record.neighbor)) {
+    const bool asked = record.neighbor.state == Nud::Probe && record.proven() == TimePoint{};
+    if (served == nullptr || asked || is_synced(record.neighbor)) {
         return false;
     }
     const PortFacts port = port_of(record.key);

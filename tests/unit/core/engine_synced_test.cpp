@@ -224,6 +224,25 @@ TEST(EngineSynced, AsksAHostThatNobodyVouchesForAnyMore) {
     EXPECT_TRUE(leaf.engine.has_evidence(leaf.host()));
 }
 
+TEST(EngineSynced, TellsNobodyOfAHostThatIsOnlyAskedYet) {
+    SyncedLeaf leaf;
+    (void)leaf.feed(gone(kHost));
+
+    ASSERT_EQ(leaf.host().neighbor.state, Nud::Probe);
+    EXPECT_FALSE(leaf.engine.has_evidence(leaf.host()));
+}
+
+TEST(EngineSynced, TellsNobodyOfAHostThatItHasHeardBeforeItWasAnothers) {
+    SyncedLeaf leaf;
+    (void)leaf.feed(HostHeard{.link = kSwp1, .address = ip(kHost), .mac = mac(6)});
+    leaf.now += 10min;
+    (void)leaf.fail_to_answer();
+    (void)leaf.feed(gone(kHost));
+
+    ASSERT_EQ(leaf.host().neighbor.state, Nud::Probe);
+    EXPECT_FALSE(leaf.engine.has_evidence(leaf.host()));
+}
+
 TEST(EngineSynced, LetsGoOfWhomNobodyKnowsAndWhoDoesNotAnswer) {
     SyncedLeaf leaf;
     (void)leaf.feed(gone(kHost));
