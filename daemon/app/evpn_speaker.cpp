@@ -155,6 +155,7 @@ void EvpnSpeaker::tell(const EvpnPeerConfig& peer, const bgp::Route& route, cons
     if (peer.remote_as == config_.local_as) {
         complete.attributes.local_pref = kLocalPref;
     } else {
+        complete.attributes.local_pref.reset();
         complete.attributes.as_path = {{.numbers = {bgp::AsNumber{config_.local_as}}}};
     }
     if (const auto told = transport_.want(peer.address, route, complete); !told) {
