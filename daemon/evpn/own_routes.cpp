@@ -16,8 +16,7 @@ constexpr std::uint16_t kSegmentIndex = 0;  // Of the RD of what is about no VRF
 std::shared_ptr<const bgp::Path> path_with(const Speaker& speaker, Communities communities) {
     communities.push_back(bgp::encapsulation(bgp::Encapsulation::Vxlan));
     std::ranges::sort(communities);
-    const auto doubles = std::ranges::unique(communities);
-    communities.erase(doubles.begin(), doubles.end());
+    communities.erase(std::unique(communities.begin(), communities.end()), communities.end());
     bgp::Path path;
     path.next_hop.address = speaker.next_hop;
     path.attributes.local_pref = kLocalPref;
