@@ -28,11 +28,6 @@ class Pair:
         self.leaf: Node = lab["leaf"]
         self.twin: Node = lab["twin"]
         self.ctl = Ctl(self.leaf)
-        # On a busy machine it takes bgpd a while, and who connects before has something to complain of.
-        wait_until(self._bgpd_listens, SOON, every=0.05, what="bgpd does not listen")
-
-    def _bgpd_listens(self) -> bool:
-        return ":179 " in self.twin.run(["ss", "-Hltn"]).stdout
 
     # ---- planed ----
 
@@ -107,6 +102,10 @@ class Pair:
 
         wait_until(holds, SOON, every=0.05, what=what)
         return self.neighbor()
+
+    def wait_ready(self) -> None:
+        """Who connects before bgpd has begun with this neighbour is turned away, and says so."""
+        self.wait_neighbor(lambda row: row.get("bgpState") == "Active", "bgpd does not wait for the leaf")
 
     def wait_established(self) -> dict[str, Any]:
         return self.wait_neighbor(lambda row: row.get("bgpState") == "Established", "bgpd has no session")

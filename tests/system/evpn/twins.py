@@ -106,12 +106,16 @@ class Twins:
         have its MAC, and answer nobody."""
         mac = host.mac
         for each in PORTS:
+            host.sysctl(f"net.ipv6.conf.{each}.disable_ipv6", 1)  # It would say that it has a link-local address.
             if each == port:
                 host.run(["ip", "link", "set", each, "master", "bond0"])
             else:
                 host.run(["ip", "link", "set", each, "nomaster"])
                 host.run(["ip", "link", "set", each, "address", mac])
                 host.sysctl(f"net.ipv4.conf.{each}.arp_ignore", 1)
+                # What it said by that port until now, as it was made, is a sign of life for a minute.
+                leaf = self.a if each == "eth1" else self.b
+                leaf.run(["bridge", "fdb", "del", mac, "dev", f"swp{host.name[-1]}", "master"], check=False)
         host.run(["ip", "link", "set", "bond0", "address", mac])
 
     # ---- what a leaf makes of a host ----
