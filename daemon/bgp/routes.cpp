@@ -8,6 +8,7 @@
 #include "net/assert.hpp"
 #include "net/byte_reader.hpp"
 #include "net/byte_writer.hpp"
+#include "net/overloaded.hpp"
 
 namespace planed::bgp {
 namespace {
@@ -21,13 +22,6 @@ constexpr std::uint8_t kMacIp = 2;
 constexpr std::uint8_t kMulticast = 3;
 constexpr std::uint8_t kSegment = 4;
 constexpr std::uint8_t kPrefix = 5;
-
-template <class... Fs>
-struct Overloaded : Fs... {
-    using Fs::operator()...;
-};
-template <class... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
 
 // --- Writing. ---
 
