@@ -5,6 +5,8 @@
 #include <set>
 #include <variant>
 
+#include "net/overloaded.hpp"
+
 namespace planed {
 namespace {
 
@@ -51,13 +53,6 @@ evpn::MultihomingOptions to_options(const EvpnConfig& config) {
     return options;
 }
 
-template <class... Ts>
-struct Overloaded : Ts... {
-    using Ts::operator()...;
-};
-template <class... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
-
 }  // namespace
 
 EvpnSync::EvpnSync(Engine& engine, EvpnSpeaker& speaker, EvpnSyncHooks hooks)
@@ -82,9 +77,7 @@ void EvpnSync::listen(const IpAddress& peer, const bgp::Event& event) {
                        multihoming_.heard(peer, heard.route, heard.path, now);
                    },
                    [&](const bgp::RouteGone& gone) { multihoming_.gone(peer, gone.key, now); },
-                   [&](const bgp::Established& up) {
-                       multihoming_.peer_up(peer, number(up.peer.as) != config_.local_as, now);
-                   },
+                   [&](const bgp::Established&) { multihoming_.peer_up(peer, now); },
                    [&](const bgp::Down& down) {
                        if (down.was_established || down.reason == bgp::Down::Reason::Stopped) {
                            multihoming_.peer_down(peer, now);

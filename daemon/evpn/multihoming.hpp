@@ -178,7 +178,7 @@ public:
     void unset_local(const BindingKey& key, TimePoint now);
 
     /// A session. Its routes outlive it until gone() says otherwise.
-    void peer_up(const IpAddress& peer, bool external_as, TimePoint now);
+    void peer_up(const IpAddress& peer, TimePoint now);
     void end_of_rib(const IpAddress& peer, TimePoint now);
     void peer_down(const IpAddress& peer, TimePoint now);
     void heard(const IpAddress& peer,
@@ -235,7 +235,6 @@ private:
     };
     struct Peer {
         bool up = false;
-        bool external_as = false;
         bool told_all = false;
         bool target_said = false;
         std::size_t without_target = 0;  // Type 2 routes of our segments for no VRF of ours.

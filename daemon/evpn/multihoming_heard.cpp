@@ -12,10 +12,9 @@ namespace planed::evpn {
 
 // --- Sessions. ---
 
-void Multihoming::peer_up(const IpAddress& peer, bool external_as, TimePoint now) {
+void Multihoming::peer_up(const IpAddress& peer, TimePoint now) {
     Peer& entry = peers_[peer];
     entry.up = true;
-    entry.external_as = external_as;
     entry.told_all = false;
     entry.target_said = false;
     settle(now);

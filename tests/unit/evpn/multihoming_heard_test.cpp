@@ -247,7 +247,7 @@ TEST(MultihomingHeard, TypeOneWithOtherTargetsClosesNothing) {
 
 TEST(MultihomingHeard, ASessionThatIsLostLosesNothing) {
     auto leaf1 = OneLeaf::settled();
-    leaf1.multihoming.peer_up(leaf(2).next_hop, false, leaf1.now);
+    leaf1.multihoming.peer_up(leaf(2).next_hop, leaf1.now);
     leaf1.hear(segment_ad_of(2));
     leaf1.hear(told(2, kEs1, 0x11, "10.0.0.5"));
     (void)leaf1.take();

@@ -145,15 +145,15 @@ TEST(Multihoming, StartupIsOverWhenAllPeersThatAreUpHaveToldAll) {
     config.startup_delay = 30s;
     OneLeaf leaf1(config);
     leaf1.multihoming.set_port("bond1", true, leaf1.now);
-    leaf1.multihoming.peer_up(ip("10.66.0.2"), false, leaf1.now);
-    leaf1.multihoming.peer_up(ip("10.66.0.3"), false, leaf1.now);
+    leaf1.multihoming.peer_up(ip("10.66.0.2"), leaf1.now);
+    leaf1.multihoming.peer_up(ip("10.66.0.3"), leaf1.now);
     leaf1.multihoming.end_of_rib(ip("10.66.0.2"), leaf1.now);
     EXPECT_TRUE(leaf1.multihoming.is_starting());
 
     leaf1.multihoming.peer_down(ip("10.66.0.3"), leaf1.now);
     EXPECT_FALSE(leaf1.multihoming.is_starting()) << "it is not waited for";
     EXPECT_EQ(leaf1.take<Want>().size(), 3U);
-    leaf1.multihoming.peer_up(ip("10.66.0.3"), false, leaf1.now);
+    leaf1.multihoming.peer_up(ip("10.66.0.3"), leaf1.now);
     EXPECT_FALSE(leaf1.multihoming.is_starting()) << "it stays over";
 }
 

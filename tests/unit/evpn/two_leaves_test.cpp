@@ -259,7 +259,7 @@ private:
                 each.inbox.send({.key = key, .want = want});
             }
             each.end_of_rib_due = true;
-            each.multihoming->peer_up(other.address(), false, now_);
+            each.multihoming->peer_up(other.address(), now_);
             collect(each);
         }
     }
