@@ -12,8 +12,6 @@
 namespace planed {
 namespace {
 
-constexpr std::uint32_t kLocalPref = 100;  // As everybody's, where nobody prefers anything.
-
 /// What a session does not depend on may change beside it.
 bool same_session(EvpnPeerConfig a, const EvpnPeerConfig& b) {
     a.description = b.description;
@@ -152,9 +150,7 @@ void EvpnSpeaker::unwant(const bgp::RouteKey& key) {
 
 void EvpnSpeaker::tell(const EvpnPeerConfig& peer, const bgp::Route& route, const bgp::Path& path) {
     bgp::Path complete = path;
-    if (peer.remote_as == config_.local_as) {
-        complete.attributes.local_pref = kLocalPref;
-    } else {
+    if (peer.remote_as != config_.local_as) {
         complete.attributes.local_pref.reset();
         complete.attributes.as_path = {{.numbers = {bgp::AsNumber{config_.local_as}}}};
     }

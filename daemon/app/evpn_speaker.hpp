@@ -42,8 +42,7 @@ public:
     /// Peers whose keys are as they were go on undisturbed.
     void configure(const EvpnConfig& config);
     /// What all peers shall know, those that come later too; told with the next flush(). The path
-    /// is completed for each: to another AS ours alone is in AS_PATH, within our own LOCAL_PREF is
-    /// 100.
+    /// is as within our AS: to another one ours is in AS_PATH, and there is no LOCAL_PREF.
     void want(const bgp::Route& route, const bgp::Path& path);
     void unwant(const bgp::RouteKey& key);
     /// While held, peers are not told that this was all: there is more to come.
