@@ -151,7 +151,7 @@ void fill(v1::Peer& message, const bgp::PeerView& peer, WallOffset wall) {
     message.set_address(peer.address.to_string());
     message.set_remote_as(number(peer.remote_as));
     message.set_description(peer.description);
-    message.set_state(peer.enabled ? std::string(bgp::name_of(peer.state)) : "disabled");
+    message.set_state(std::string(bgp::state_of(peer)));
     if (peer.since) {
         set_time(*message.mutable_since(), *peer.since, wall);
     }

@@ -390,13 +390,12 @@ private:
                                      .synced_hosts = segment.synced});
         }
         for (const bgp::PeerView& peer : evpn_.peers()) {
-            rows.peers.push_back(
-                {.address = peer.address,
-                 .remote_as = number(peer.remote_as),
-                 .description = peer.description,
-                 .state = std::string(peer.enabled ? bgp::name_of(peer.state) : "disabled"),
-                 .since = peer.since,
-                 .routes = peer.routes});
+            rows.peers.push_back({.address = peer.address,
+                                  .remote_as = number(peer.remote_as),
+                                  .description = peer.description,
+                                  .state = std::string(bgp::state_of(peer)),
+                                  .since = peer.since,
+                                  .routes = peer.routes});
         }
         return rows;
     }

@@ -35,6 +35,11 @@ struct PeerView {
     bool end_of_rib = false;
 };
 
+/// The state as a word; "disabled" where the configuration wants no session.
+inline std::string_view state_of(const PeerView& peer) {
+    return peer.enabled ? name_of(peer.state) : std::string_view("disabled");
+}
+
 struct RouteRow {
     IpAddress peer{};
     Route route{};
