@@ -46,6 +46,9 @@ void Engine::on(const SyncedSettled& /*settled*/, TimePoint /*now*/) {
 }
 
 const Engine::Synced* Engine::synced(const NeighborKey& key) const {
+    if (vouched_.empty()) {
+        return nullptr;  // As on most leaves.
+    }
     const auto found = vouched_.find(key);
     return found == vouched_.end() ? nullptr : found->second;
 }
@@ -132,9 +135,7 @@ std::optional<NeighborKey> Engine::place_of(const SyncedName& name, const Synced
         const bool leads = served.bridge == IfIndex::None
                                ? link == port->index || own->lower == port->index
                                : port->master == served.bridge;
-        const bool here =
-            vrf == (served.vrf == VrfId::Default ? std::string_view("default")
-                                                 : links_.name_of(IfIndex{number(served.vrf)}));
+        const bool here = vrf == EngineView(*this).name_of(served.vrf);
         const auto& allowed = served.allowed();
         if (leads && here && std::ranges::any_of(allowed, [&](const IpPrefix& prefix) {
                 return prefix.contains(address);
@@ -150,7 +151,7 @@ std::optional<NeighborKey> Engine::place_of(const SyncedName& name, const Synced
 PortFacts Engine::with_synced_port(const NeighborKey& key,
                                    const ServedInterface& served,
                                    const PortFacts& learned) const {
-    const Synced* host = vouched_.empty() ? nullptr : synced(key);
+    const Synced* host = synced(key);
     const Link* port = host == nullptr ? nullptr : links_.find(host->port);
     if (port == nullptr || served.bridge == IfIndex::None) {
         return learned;
@@ -174,7 +175,7 @@ bool Engine::is_our_writing(const NeighborRecord& record, TimePoint sent) const 
 
 // So it stays when that word ends, until the host has been asked.
 void Engine::confirm_by_others(const NeighborKey& key, PortBinding* binding) const {
-    const Synced* host = binding == nullptr || vouched_.empty() ? nullptr : synced(key);
+    const Synced* host = binding == nullptr ? nullptr : synced(key);
     const Link* port = host == nullptr ? nullptr : links_.find(host->port);
     if (port != nullptr && binding->port == port->index && is_up(*port)) {
         binding->unconfirmed = false;
@@ -205,7 +206,7 @@ bool Engine::has_evidence(const NeighborRecord& record) const {
 }
 
 bool Engine::is_vouched_for(const NeighborRecord& record) const {
-    const Synced* host = vouched_.empty() ? nullptr : synced(record.key);
+    const Synced* host = synced(record.key);
     return host != nullptr && host->mac == record.neighbor.mac;
 }
 
