@@ -19,12 +19,9 @@ def _communities(table: dict[str, Any], leaf: str, route: str) -> str:
 
 def test_reflector_of_frr_joins_them(twins: Twins) -> None:
     server = twins.server
-    twins.speaks_by(server, "eth1")
-    twins.start_both(reflected=True)
 
-    server.announce()
+    twins.share(server, reflected=True)
 
-    twins.wait_synced([server.v4, server.v6])
     table = twins.reflector.vtysh_json("show bgp l2vpn evpn route json")
     esi = "03:44:38:39:ff:ff:01:00:00:01"
     for route, words in {

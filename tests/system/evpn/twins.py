@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lab import Host, Lab, Node, Planed, wait_until
+from lab import Host, Lab, Node, Planed, holds_for, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "api"))
 
@@ -117,6 +117,18 @@ class Twins:
                 leaf = self.a if each == "eth1" else self.b
                 leaf.run(["bridge", "fdb", "del", mac, "dev", f"swp{host.name[-1]}", "master"], check=False)
         host.run(["ip", "link", "set", "bond0", "address", mac])
+
+    def share(self, host: Host, **config: Any) -> None:
+        """Both leaves run; leaf-a hears the host, leaf-b knows it by its word."""
+        self.speaks_by(host, "eth1")
+        self.start_both(**config)
+        host.announce()
+        self.wait_synced([host.v4, host.v6])
+
+    def assert_stays(self, leaf: Node, host: Host, duration: float) -> None:
+        """Its routes do not leave this leaf for so long."""
+        prefixes = [prefix_of(host.v4), prefix_of(host.v6)]
+        holds_for(lambda: all(map(leaf.has_route, prefixes)), duration, every=0.05, what=f"{leaf.name} has {prefixes}")
 
     # ---- what a leaf makes of a host ----
 
