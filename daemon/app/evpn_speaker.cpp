@@ -2,7 +2,6 @@
 #include "app/evpn_speaker.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/core.h>
@@ -113,23 +112,12 @@ void EvpnSpeaker::begin(const EvpnPeerConfig& config) {
 }
 
 io::BgpPeer EvpnSpeaker::options_for(const EvpnPeerConfig& config) {
-    using std::chrono::duration_cast;
-    using std::chrono::seconds;
     return {.address = config.address,
             .port = config.port,
             .source = config.source,
             .password = config.password,
             .hops_max = config.ttl_security,
-            .session = {.local_as = bgp::AsNumber{config_.local_as},
-                        .peer_as = bgp::AsNumber{config.remote_as},
-                        .id = bgp::router_id_of(*config_.router_id),
-                        .hold_seconds = static_cast<std::uint16_t>(
-                            duration_cast<seconds>(config.hold_time).count()),
-                        .passive = config.passive,
-                        .connect_retry = config.connect_retry,
-                        .keep = config_.hold,
-                        .routes_max = config.max_prefixes,
-                        .seed = random_()}};
+            .session = session_options(config_, config, random_())};
 }
 
 // What peers shall know ---------------------------------------------------------------------------
@@ -149,12 +137,8 @@ void EvpnSpeaker::unwant(const bgp::RouteKey& key) {
 }
 
 void EvpnSpeaker::tell(const EvpnPeerConfig& peer, const bgp::Route& route, const bgp::Path& path) {
-    bgp::Path complete = path;
-    if (peer.remote_as != config_.local_as) {
-        complete.attributes.local_pref.reset();
-        complete.attributes.as_path = {{.numbers = {bgp::AsNumber{config_.local_as}}}};
-    }
-    if (const auto told = transport_.want(peer.address, route, complete); !told) {
+    if (const auto told = transport_.want(peer.address, route, path_for(config_, peer, path));
+        !told) {
         say(Level::Error,
             "bgp.route.too_long",
             peer.address,
@@ -206,12 +190,6 @@ void EvpnSpeaker::handle(const IpAddress& address, const bgp::Event& event) {
             fmt::format("routes={} max={}", near->routes, peer.config.max_prefixes));
     }
     note(address, event);
-}
-
-void EvpnSpeaker::note(const IpAddress& address, const bgp::Event& event) const {
-    if (listener_) {
-        listener_(address, event);
-    }
 }
 
 void EvpnSpeaker::handle(const IpAddress& address, Peer& peer, const bgp::Established& up) {

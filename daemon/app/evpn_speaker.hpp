@@ -18,6 +18,7 @@
 #include <absl/container/btree_map.h>
 #include <boost/asio/io_context.hpp>
 
+#include "app/evpn_peers.hpp"
 #include "bgp/rib_in.hpp"
 #include "bgp/view.hpp"
 #include "config/config.hpp"
@@ -26,30 +27,19 @@
 
 namespace planed {
 
-class EvpnSpeaker {
+class EvpnSpeaker : public EvpnPeers {
 public:
     using Log = std::function<void(const Note&)>;
     using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-    /// What sessions say, after it has been taken over here; when a peer is removed, that its
-    /// routes are gone and its session is down. Not to call back.
-    using Listener = std::function<void(const IpAddress& peer, const bgp::Event& event)>;
-
     EvpnSpeaker(boost::asio::io_context& loop, Log log, io::BgpTransportOptions options = {});
 
-    void set_listener(Listener listener) { listener_ = std::move(listener); }
-
-    /// Peers whose keys are as they were go on undisturbed.
-    void configure(const EvpnConfig& config);
-    /// What all peers shall know, those that come later too; told with the next flush(). The path
-    /// is as within our AS: to another one ours is in AS_PATH, and there is no LOCAL_PREF.
-    void want(const bgp::Route& route, const bgp::Path& path);
-    void unwant(const bgp::RouteKey& key);
-    /// While held, peers are not told that this was all: there is more to come.
-    void hold_end_of_rib(bool hold) { transport_.hold_end_of_rib(hold); }
-    void flush() { transport_.flush(); }
-    /// Every peer that may be spoken with has told all it has.
-    [[nodiscard]] bool all_have_told() const;
+    void configure(const EvpnConfig& config) override;
+    void want(const bgp::Route& route, const bgp::Path& path) override;
+    void unwant(const bgp::RouteKey& key) override;
+    void hold_end_of_rib(bool hold) override { transport_.hold_end_of_rib(hold); }
+    void flush() override { transport_.flush(); }
+    [[nodiscard]] bool all_have_told() const override;
 
     /// Says goodbye; calls `done`, never from within this call.
     void close(std::function<void()> done);
@@ -87,7 +77,6 @@ private:
     [[nodiscard]] bgp::PeerView view_of(const IpAddress& address, const Peer& peer) const;
 
     void tell(const EvpnPeerConfig& peer, const bgp::Route& route, const bgp::Path& path);
-    void note(const IpAddress& address, const bgp::Event& event) const;
     void handle(const IpAddress& address, const bgp::Event& event);
     void handle(const IpAddress& address, Peer& peer, const bgp::Established& up);
     void handle(const IpAddress& address, Peer& peer, const bgp::Down& down);
@@ -100,7 +89,6 @@ private:
     };
 
     Log log_;
-    Listener listener_;
     io::BgpTransportOptions options_;
     std::mt19937_64 random_{std::random_device{}()};
     EvpnConfig config_;

@@ -55,10 +55,10 @@ evpn::MultihomingOptions to_options(const EvpnConfig& config) {
 
 }  // namespace
 
-EvpnSync::EvpnSync(Engine& engine, EvpnSpeaker& speaker, EvpnSyncHooks hooks)
-    : engine_(engine), speaker_(speaker), hooks_(std::move(hooks)) {
-    speaker_.hold_end_of_rib(true);
-    speaker_.set_listener(
+EvpnSync::EvpnSync(Engine& engine, EvpnPeers& peers, EvpnSyncHooks hooks)
+    : engine_(engine), peers_(peers), hooks_(std::move(hooks)) {
+    peers_.hold_end_of_rib(true);
+    peers_.set_listener(
         [this](const IpAddress& peer, const bgp::Event& event) { listen(peer, event); });
 }
 
@@ -107,7 +107,7 @@ void EvpnSync::turn(const Changes& changes, TimePoint now) {
     multihoming_.tick(now);
     carry_out(now);
     settle(now);
-    speaker_.flush();
+    peers_.flush();
 }
 
 // What the engine knows is told before the first session begins; later the peers go on.
@@ -130,7 +130,7 @@ void EvpnSync::adopt(TimePoint now) {
     if (!std::exchange(running_, true)) {
         settle_at_ = now + config_.hold;
     }
-    speaker_.configure(config_);
+    peers_.configure(config_);
 }
 
 void EvpnSync::look_at_ports(TimePoint now) {
@@ -207,8 +207,8 @@ void EvpnSync::carry_out(TimePoint now) {
     while (const auto output = multihoming_.poll()) {
         hooks_.changed();
         std::visit(Overloaded{
-                       [&](const evpn::Want& want) { speaker_.want(want.route, *want.path); },
-                       [&](const evpn::Unwant& unwant) { speaker_.unwant(unwant.key); },
+                       [&](const evpn::Want& want) { peers_.want(want.route, *want.path); },
+                       [&](const evpn::Unwant& unwant) { peers_.unwant(unwant.key); },
                        [&](const evpn::Synced& synced) {
                            tell(SyncedSeen{.vrf = synced.key.vrf,
                                            .address = synced.key.address,
@@ -235,13 +235,13 @@ void EvpnSync::carry_out(TimePoint now) {
 // Peers that never tell that they have told all are waited for no longer than a lost one.
 void EvpnSync::settle(TimePoint now) {
     if (config_.segments.empty() || !multihoming_.is_starting()) {
-        speaker_.hold_end_of_rib(false);
+        peers_.hold_end_of_rib(false);
     }
     if (settled_) {
         return;
     }
     const bool nobody = config_.segments.empty() || config_.peers.empty();
-    if (nobody || speaker_.all_have_told() || (settle_at_ && *settle_at_ <= now)) {
+    if (nobody || peers_.all_have_told() || (settle_at_ && *settle_at_ <= now)) {
         settled_ = true;
         settle_at_.reset();
         engine_.handle(SyncedSettled{}, now);

@@ -15,7 +15,7 @@
 
 #include <absl/container/btree_map.h>
 
-#include "app/evpn_speaker.hpp"
+#include "app/evpn_peers.hpp"
 #include "config/config.hpp"
 #include "core/engine.hpp"
 #include "core/snapshot.hpp"
@@ -36,7 +36,7 @@ struct EvpnSyncHooks {
 class EvpnSync {
 public:
     /// Both outlive it.
-    EvpnSync(Engine& engine, EvpnSpeaker& speaker, EvpnSyncHooks hooks);
+    EvpnSync(Engine& engine, EvpnPeers& peers, EvpnSyncHooks hooks);
 
     /// Takes effect with the next turn.
     void configure(const EvpnConfig& config);
@@ -59,7 +59,7 @@ private:
     void settle(TimePoint now);
 
     Engine& engine_;
-    EvpnSpeaker& speaker_;
+    EvpnPeers& peers_;
     EvpnSyncHooks hooks_;
     EvpnConfig config_;
     evpn::Multihoming multihoming_;
