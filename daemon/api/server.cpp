@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -24,6 +25,7 @@
 #include "api/calls.hpp"
 #include "api/desk.hpp"
 #include "api/metrics.hpp"
+#include "api/segment_watch.hpp"
 #include "api/stream.hpp"
 #include "api/table_stream.hpp"
 #include "api/translate.hpp"
@@ -81,19 +83,21 @@ struct Kinds {
     bool hosts = false;
     bool routes = false;
     bool ports = false;
+    bool segments = false;
 };
 
 std::optional<Kinds> kinds_of(const v1::WatchRequest& request) {
     Kinds kinds;
     for (const std::string& kind : request.kinds()) {
-        if (kind != "hosts" && kind != "routes" && kind != "ports") {
+        if (kind != "hosts" && kind != "routes" && kind != "ports" && kind != "segments") {
             return std::nullopt;
         }
         kinds.hosts = kinds.hosts || kind == "hosts";
         kinds.routes = kinds.routes || kind == "routes";
         kinds.ports = kinds.ports || kind == "ports";
+        kinds.segments = kinds.segments || kind == "segments";
     }
-    return request.kinds().empty() ? Kinds{true, true, true} : kinds;
+    return request.kinds().empty() ? Kinds{true, true, true, true} : kinds;
 }
 
 class Watcher final : public Stream<v1::WatchResponse> {
@@ -158,7 +162,7 @@ private:
     [[nodiscard]] bool wants(const WatchItem& item) const {
         const std::string_view kind = kind_of(item);
         return (kind == "host" && kinds_.hosts) || (kind == "route" && kinds_.routes) ||
-               (kind == "port" && kinds_.ports);
+               (kind == "port" && kinds_.ports) || (kind == "segment" && kinds_.segments);
     }
 
     const Kinds kinds_;
@@ -257,7 +261,12 @@ public:
         tell(changes, now);
         return desk_.turn(hooks_.view(), now);
     }
-    [[nodiscard]] std::optional<TimePoint> wake_at() const { return desk_.wake_at(); }
+    void evpn_changed() { segments_.touch(); }
+    [[nodiscard]] std::optional<TimePoint> wake_at() const {
+        const auto desk = desk_.wake_at();
+        const auto segments = segments_.wake_at();
+        return desk && segments ? std::min(*desk, *segments) : (desk ? desk : segments);
+    }
 
     void metrics(MetricsReady ready) {
         hooks_.post([this, ready = std::move(ready)] {
@@ -317,13 +326,16 @@ private:
         if (watchers_.size() == 0) {
             if (std::exchange(keeps_changes_, false)) {
                 hooks_.keep_changes(false);
+                segments_.end();
             }
             return;
         }
-        if (changes == Changes{}) {
+        SegmentWatch::Items segments = segments_.turn(hooks_.evpn_segments, now);
+        if (changes == Changes{} && segments.empty()) {
             return;
         }
         if (auto items = items_of(changes, hooks_.view(), now)) {
+            std::ranges::move(segments, std::back_inserter(*items));
             log_.push(std::move(*items));
         } else {
             log_.lose();
@@ -683,7 +695,8 @@ private:
             *context, kinds.value_or(Kinds{}), log_, [this] { return wall(); });
         watcher->live(watcher, [this](const auto& self) { watchers_.remove(self); });
         if (!kinds) {
-            watcher->end({grpc::StatusCode::INVALID_ARGUMENT, "kinds are hosts, routes and ports"});
+            watcher->end({grpc::StatusCode::INVALID_ARGUMENT,
+                          "kinds are hosts, routes, ports and segments"});
             return watcher.get();
         }
         if (const grpc::Status status = watchers_.add(watcher); !status.ok()) {
@@ -694,6 +707,7 @@ private:
             if (!std::exchange(keeps_changes_, true)) {
                 hooks_.keep_changes(true);
             }
+            segments_.begin(hooks_.evpn_segments);
             watcher->begin(hooks_.now());
             worker_.post([watcher] { watcher->pump(); });
         });
@@ -872,6 +886,7 @@ private:
     ServerOptions options_;
     Hooks hooks_;
     WatchLog log_;
+    SegmentWatch segments_;
     Desk desk_;                   // The loop's.
     bool keeps_changes_ = false;  // The loop's.
     Calls calls_;
@@ -900,6 +915,9 @@ Result<void> Server::listen(const std::string& address, const TlsFiles& files) {
 }
 bool Server::turn(const Changes& changes, TimePoint now) {
     return impl_->turn(changes, now);
+}
+void Server::evpn_changed() {
+    impl_->evpn_changed();
 }
 std::optional<TimePoint> Server::wake_at() const {
     return impl_->wake_at();

@@ -105,6 +105,8 @@ public:
 
     /// At the end of a turn. True: there is more to do, and now.
     bool turn(const Changes& changes, TimePoint now);
+    /// What Hooks::evpn_segments has to say may be something else now; followed by a turn.
+    void evpn_changed();
     [[nodiscard]] std::optional<TimePoint> wake_at() const;
     /// Every call ends at once, by UNAVAILABLE.
     void stop();

@@ -3,6 +3,8 @@
 
 #include <variant>
 
+#include "api/translate_evpn.hpp"
+
 namespace planed::api {
 namespace {
 
@@ -14,6 +16,7 @@ struct KindOf {
     std::string_view operator()(const HostView& /*host*/) const { return "host"; }
     std::string_view operator()(const RouteView& /*route*/) const { return "route"; }
     std::string_view operator()(const InterfaceView& /*interface*/) const { return "port"; }
+    std::string_view operator()(const evpn::SegmentView& /*segment*/) const { return "segment"; }
 };
 
 // Of what is gone only the names.
@@ -46,6 +49,14 @@ struct FillObject {
         }
         message.mutable_port()->set_name(interface.name);
         message.mutable_port()->set_ifindex(number(interface.link));
+    }
+    void operator()(const evpn::SegmentView& segment) const {
+        if (!item.gone) {
+            fill(*message.mutable_segment(), segment);
+            return;
+        }
+        message.mutable_segment()->set_esi(segment.esi.to_string());
+        message.mutable_segment()->set_port(segment.port);
     }
 };
 

@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "core/snapshot.hpp"
+#include "evpn/multihoming.hpp"
 
 namespace planed::api {
 
 struct WatchItem {
     TimePoint at{};
     bool gone = false;  // Only the names and the key of the object are set.
-    std::variant<HostView, RouteView, InterfaceView> object{};
+    std::variant<HostView, RouteView, InterfaceView, evpn::SegmentView> object{};
     bool operator==(const WatchItem&) const = default;
 };
 

@@ -28,6 +28,7 @@ public:
 
     /// See api::Server.
     bool turn(const Changes& changes, TimePoint now) { return server_.turn(changes, now); }
+    void evpn_changed() { server_.evpn_changed(); }
     [[nodiscard]] std::optional<TimePoint> wake_at() const { return server_.wake_at(); }
 
 private:

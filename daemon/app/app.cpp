@@ -404,7 +404,11 @@ private:
         return {.now = [] { return io::now(); },
                 .request_turn = [this] { request_turn(); },
                 .keep_changes = [this](bool keep) { keep_changes(evpn_reads_changes_, keep); },
-                .changed = [this] { mirror_.evpn_changed(); },
+                .changed =
+                    [this] {
+                        mirror_.evpn_changed();
+                        api_.evpn_changed();
+                    },
                 .log = [this](const Note& note) { log(note); }};
     }
 

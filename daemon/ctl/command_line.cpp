@@ -436,10 +436,10 @@ std::span<const Verb> verbs() {
         {Action::Watch,
          "watch",
          "",
-         "[hosts|routes|ports]...",
+         "[hosts|routes|ports|segments]...",
          Kind::WatchKind,
          0,
-         3,
+         4,
          kCount,
          "changes as they happen, until interrupted"},
         {Action::Counters,
@@ -587,7 +587,7 @@ std::vector<std::string_view> words_of(Kind kind) {
     switch (kind) {
         case Kind::Level: return {"error", "warn", "info", "debug", "trace"};
         case Kind::Shell: return {"bash", "zsh", "fish"};
-        case Kind::WatchKind: return {"hosts", "routes", "ports"};
+        case Kind::WatchKind: return {"hosts", "routes", "ports", "segments"};
         case Kind::Output: return {"table", "json", "jsonl", "yaml"};
         case Kind::When: return {"auto", "always", "never"};
         case Kind::RouteType: return {"1", "2", "3", "4", "5"};

@@ -88,7 +88,7 @@ std::string event_text(const Value& event, bool colour) {
                                    event.at("gone").is_true() ? " gone" : "");
     for (const auto& [name, value] : std::get<Object>(event.is)) {
         const bool told = name == "at" || name == "kind" || name == "gone" || name == "since" ||
-                          name.starts_with("last_");
+                          name == "vrfs" || name.starts_with("last_");
         if (!told && value.text() != "-") {
             const std::string shown = value.text();
             text += fmt::format(" {}={}", name, coloured(shown, colour));

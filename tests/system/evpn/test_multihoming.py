@@ -2,6 +2,7 @@
 """A server is bonded to two leaves that share its Ethernet segment: what one of them hears, both announce. A living host
 is never withdrawn, whichever leaf, link or session fails; a dead one does not stay."""
 
+import json
 import time
 
 import pytest
@@ -69,6 +70,25 @@ def test_host_that_dies_is_gone_from_both_planes(twins: Twins) -> None:
 
     for leaf in twins.leaves:
         twins.wait_no_route(leaf, "10.0.0.11", "fd00:0:0:1::11", deadline=5 + 2 * ASKED + SOON)
+
+
+def test_watch_tells_what_becomes_of_segments(twins: Twins) -> None:
+    twins.start_both()
+    wait_until(
+        lambda: [row["role"] for row in Ctl(twins.a).json("segments")] == ["df", "df"], SOON, every=0.05, what="elected"
+    )
+    watcher = Ctl(twins.a).watch("segments")
+    assert watcher.stdout is not None
+    assert json.loads(watcher.stdout.readline())["kind"] == "sync"
+
+    twins.server.cut("eth1")
+
+    event = json.loads(watcher.stdout.readline())
+    while event["up"] or event["role"] != "down":
+        event = json.loads(watcher.stdout.readline())
+    assert (event["kind"], event["port"], event["gone"]) == ("segment", "swp1", False), event
+    watcher.kill()
+    watcher.communicate()
 
 
 def test_leaf_that_is_killed_takes_nothing_along(twins: Twins) -> None:
