@@ -93,6 +93,11 @@ Reason judge_state(const Neighbor& neighbor) {
     return Reason::Unresolved;  // A combination of bits that no kernel sends.
 }
 
+bool can_be_asked(const Neighbor& neighbor) {
+    return judge_state(neighbor) == Reason::Eligible && neighbor.state != Nud::Permanent &&
+           neighbor.state != Nud::NoArp;
+}
+
 Reason judge(const HostFacts& host) {
     if (host.served == nullptr) {
         return Reason::NotServed;

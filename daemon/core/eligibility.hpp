@@ -67,6 +67,8 @@ Reason judge(const HostFacts& host);
 /// The part of judge() that depends on the kernel's state alone: Eligible, Failed, Unresolved or
 /// NoArpNotLearned.
 Reason judge_state(const Neighbor& neighbor);
+/// The kernel asks this one if it is told to; a living PERMANENT or NOARP entry is never in doubt.
+bool can_be_asked(const Neighbor& neighbor);
 
 /// A sentence for people: "port swp3 has no carrier".
 std::string describe(Reason reason, const ServedInterface* served, std::string_view port_name);

@@ -267,9 +267,11 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
     if (seen.source == Source::Event && seen.neighbor.state == Nud::Reachable) {
         confirm_port(seen.key.link, seen.neighbor.mac);
     }
-    // REACHABLE, STALE, DELAY and PROBE follow each other all day: to us they are one.
+    // REACHABLE, STALE, DELAY and PROBE follow each other all day: to us they are one. From
+    // another leaf's word or an operator's they come to be asked from time to time.
     const bool same = change.was_in_kernel && old.mac == seen.neighbor.mac &&
-                      judge_state(old) == judge_state(seen.neighbor);
+                      judge_state(old) == judge_state(seen.neighbor) &&
+                      can_be_asked(old) == can_be_asked(seen.neighbor);
     if (!same) {
         mark_dirty(*record);
     } else {

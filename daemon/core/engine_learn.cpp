@@ -12,12 +12,6 @@
 namespace planed {
 namespace {
 
-// The kernel will ask if it is told to; of the others it is never in doubt.
-bool can_be_asked(const Neighbor& neighbor) {
-    return judge_state(neighbor) == Reason::Eligible && neighbor.state != Nud::Permanent &&
-           neighbor.state != Nud::NoArp;
-}
-
 bool is_being_asked(const Neighbor& neighbor) {
     return neighbor.state == Nud::Delay || neighbor.state == Nud::Probe;
 }

@@ -358,6 +358,22 @@ TEST(EngineLearn, DoesNotAskWhomItHears) {
     EXPECT_THAT(writes, IsEmpty());
 }
 
+TEST(EngineLearn, AsksAHostWhoseEntryIsNoLongerPermanent) {
+    Config config = serving({"br0"});
+    config.learning.refresh = 30s;
+    RailLeaf leaf(config);
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.7"), in_state(Nud::Permanent, mac(7))));
+    (void)leaf.run_for(2min);
+
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.7"), in_state(Nud::Stale, mac(7))));
+
+    const auto writes = only<WriteNeighbor>(leaf.run_for(30s));
+    EXPECT_THAT(
+        writes,
+        testing::Contains(testing::AllOf(testing::Field(&WriteNeighbor::key, on_br0("10.0.0.7")),
+                                         testing::Field(&WriteNeighbor::state, Nud::Probe))));
+}
+
 TEST(EngineLearn, DoesNotAskThePermanentAndThoseBehindADeadPort) {
     RailLeaf leaf(refreshing(30s));
     (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.7"), in_state(Nud::Permanent, mac(7))));

@@ -189,6 +189,16 @@ TEST(EngineSynced, BecomesItsOwnOnceItHearsTheHost) {
     EXPECT_EQ(leaf.host().neighbor.state, Nud::Stale);
 }
 
+TEST(EngineSynced, AsksAHostFromTimeToTimeOnceItKnowsItItself) {
+    Config config = serving({"br0"});
+    config.learning.refresh = 30s;
+    SyncedLeaf leaf(config);
+    (void)leaf.feed(HostHeard{.link = kSwp1, .address = ip(kHost), .mac = mac(6)});
+    ASSERT_EQ(leaf.host().neighbor.state, Nud::Stale);
+
+    EXPECT_THAT(writes_of(leaf.run_for(30s)), testing::Contains(Writes(kHost, Nud::Probe, mac(6))));
+}
+
 TEST(EngineSynced, BelievesItsEarsRatherThanAnother) {
     SyncedLeaf leaf;
 
