@@ -258,7 +258,8 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
         record->heard = TimePoint{};
         record->sent = TimePoint{};
     }
-    if (seen.neighbor.state == Nud::Failed && vouched_.contains(seen.key)) {
+    const bool left = is_synced(seen.neighbor) && !is_synced(old);
+    if ((left || seen.neighbor.state == Nud::Failed) && vouched_.contains(seen.key)) {
         unsynced_.push_back(seen.key);
     }
     if (keeps_host_away(*record)) {
@@ -408,6 +409,7 @@ void Engine::on(const FdbSeen& seen, TimePoint /*now*/) {
     if (seen.entry.local || seen.entry.port == seen.key.bridge) {
         return;
     }
+    note_synced_moved(seen);
     if (fdb_.see(seen, links_.is_up(seen.entry.port))) {
         mark_mac_dirty(seen.key);
     }
@@ -415,12 +417,8 @@ void Engine::on(const FdbSeen& seen, TimePoint /*now*/) {
 
 void Engine::on(const FdbGone& gone, TimePoint /*now*/) {
     fdb_.gone(gone);
-    if (!steered_.empty() && steered_.contains(gone.key)) {
-        for (const IfIndex link : served_.on_bridge(gone.key.bridge, gone.key.vlan)) {
-            for (const IpAddress& address : neighbors_.addresses_of(link, gone.key.mac)) {
-                unsynced_.push_back({.link = link, .address = address});
-            }
-        }
+    for (const NeighborKey& key : steered_by(gone.key)) {
+        unsynced_.push_back(key);
     }
 }
 

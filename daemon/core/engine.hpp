@@ -153,6 +153,10 @@ public:
         TimePoint since{};
         std::optional<NeighborKey> place{};  // Where it would be here; nullopt: nowhere.
         std::optional<FdbKey> steered{};     // Its MAC in the bridge that it is behind.
+        // Where it is if the bridge has its MAC behind another port than the word says.
+        enum class Located : std::uint8_t { Unasked, Asked, AsTold, Elsewhere };
+        Located located = Located::Unasked;
+        TimePoint told{};  // Since when it is this MAC behind this port.
     };
     [[nodiscard]] const Synced* synced(const NeighborKey& key) const;
     [[nodiscard]] std::size_t synced_count() const { return synced_.size(); }
@@ -350,10 +354,16 @@ private:
     [[nodiscard]] PortFacts with_synced_port(const NeighborKey& key,
                                              const ServedInterface& served,
                                              const PortFacts& learned) const;
+    [[nodiscard]] PortFacts without_word(const NeighborKey& key, const PortFacts& learned) const;
     void confirm_by_others(const NeighborKey& key, PortBinding* binding) const;
     void steer(Synced& host);
     void unsteer(Synced& host);
     void write_forwarding(const FdbKey& key, const Synced& host);
+    [[nodiscard]] std::vector<NeighborKey> steered_by(const FdbKey& key) const;
+    void note_synced_moved(const FdbSeen& seen);
+    [[nodiscard]] bool is_disputed(const Synced& host) const;
+    void locate(const NeighborKey& key, Synced& host);
+    void note_located(const ForwardingRead& read, TimePoint now);
     [[nodiscard]] bool is_our_writing(const NeighborRecord& record, TimePoint sent) const;
     [[nodiscard]] bool is_vouched_for(const NeighborRecord& record) const;
     void leave_to_others(NeighborRecord& record, bool in_kernel, TimePoint now);
@@ -474,11 +484,12 @@ private:
     std::deque<std::pair<TimePoint, NeighborKey>> asked_;  // By the kernel; when to look, in order.
     absl::btree_map<NeighborKey, Doubt> doubts_;
     absl::btree_map<std::uint64_t, NeighborKey> forwarding_reads_;
-    absl::btree_map<NeighborKey, StaticHost> statics_;         // Of all served interfaces.
-    std::vector<NeighborKey> pins_;                            // To be checked against the kernel.
-    TimePoint next_resolve_{};                                 // Static hosts without a MAC.
-    std::map<SyncedName, Synced> synced_;                      // Entries stay where they are.
-    absl::flat_hash_map<NeighborKey, const Synced*> vouched_;  // Those that have a place here.
+    absl::btree_map<NeighborKey, StaticHost> statics_;      // Of all served interfaces.
+    std::vector<NeighborKey> pins_;                         // To be checked against the kernel.
+    TimePoint next_resolve_{};                              // Static hosts without a MAC.
+    std::map<SyncedName, Synced> synced_;                   // Entries stay where they are.
+    absl::flat_hash_map<NeighborKey, Synced*> vouched_;     // Those that have a place here.
+    absl::btree_map<std::uint64_t, NeighborKey> locating_;  // Of which the bridge is asked.
     // MACs of those that are behind a bridge: how many hosts, and when we last wrote an entry.
     struct Steered {
         std::size_t hosts = 0;

@@ -383,6 +383,7 @@ bool Engine::ask_bridge(const NeighborRecord& record, const std::optional<Neighb
 void Engine::on(const ForwardingRead& read, TimePoint now) {
     const auto asked = forwarding_reads_.find(read.request);
     if (asked == forwarding_reads_.end()) {
+        note_located(read, now);
         return;
     }
     const NeighborKey key = asked->second;

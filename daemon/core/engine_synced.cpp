@@ -17,6 +17,10 @@ void Engine::on(const SyncedSeen& seen, TimePoint now) {
     const SyncedName name{seen.vrf, seen.address};
     const auto [entry, fresh] = synced_.try_emplace(name);
     Synced& host = entry->second;
+    if (fresh || host.mac != seen.mac || host.port != seen.port) {
+        host.told = now;
+        host.located = Synced::Located::Unasked;
+    }
     host.mac = seen.mac;
     host.port = seen.port;
     host.leaf = seen.leaf;
@@ -109,18 +113,96 @@ void Engine::unsteer(Synced& host) {
     }
 }
 
+// An entry that the bridge still has of a port where the MAC is not any more is replaced; where the
+// word's own port is down there is nothing to put in its place.
 void Engine::write_forwarding(const FdbKey& key, const Synced& host) {
     const PortBinding* binding = fdb_.find(key);
     const Link* port = links_.find(host.port);
     const auto steered = steered_.find(key);
     const bool known = binding != nullptr && binding->live;
-    if (known || steered == steered_.end() || port == nullptr || !is_up(*port) ||
+    const bool wrong = known && port != nullptr && binding->port != port->index &&
+                       host.located == Synced::Located::AsTold;
+    const bool put = port != nullptr && is_up(*port);
+    if ((known && !wrong) || (!put && !wrong) || steered == steered_.end() ||
         steered->second.written + limits::kForwardingRetry > now_) {
         return;
     }
     steered->second.written = now_;
-    outputs_.emplace_back(
-        WriteForwarding{.request = next_request_++, .key = key, .port = port->index, .put = true});
+    outputs_.emplace_back(WriteForwarding{.request = next_request_++,
+                                          .key = key,
+                                          .port = put ? port->index : binding->port,
+                                          .put = put});
+}
+
+// Places of synced hosts whose MAC this is.
+std::vector<NeighborKey> Engine::steered_by(const FdbKey& key) const {
+    std::vector<NeighborKey> places;
+    if (steered_.empty() || !steered_.contains(key)) {
+        return places;
+    }
+    for (const IfIndex link : served_.on_bridge(key.bridge, key.vlan)) {
+        for (const IpAddress& address : neighbors_.addresses_of(link, key.mac)) {
+            places.push_back({.link = link, .address = address});
+        }
+    }
+    return places;
+}
+
+// A frame of it has come in by another port than the word says, after that word.
+void Engine::note_synced_moved(const FdbSeen& seen) {
+    if (seen.source != Source::Event || seen.entry.ext_learned) {
+        return;
+    }
+    for (const NeighborKey& key : steered_by(seen.key)) {
+        const auto vouched = vouched_.find(key);
+        if (vouched == vouched_.end() || vouched->second->located != Synced::Located::AsTold) {
+            continue;
+        }
+        const Link* port = links_.find(vouched->second->port);
+        if (port == nullptr || port->index != seen.entry.port) {
+            vouched->second->located = Synced::Located::Elsewhere;
+            mark_dirty(key);
+        }
+    }
+}
+
+// The bridge keeps an entry for minutes after the last frame. Has it heard the MAC there since the
+// word came?
+bool Engine::is_disputed(const Synced& host) const {
+    const PortBinding* binding = host.steered ? fdb_.find(*host.steered) : nullptr;
+    const Link* port = links_.find(host.port);
+    const bool open =
+        host.located == Synced::Located::Unasked || host.located == Synced::Located::Asked;
+    return open && binding != nullptr && binding->live && !binding->written && port != nullptr &&
+           binding->port != port->index;
+}
+
+void Engine::locate(const NeighborKey& key, Synced& host) {
+    if (host.located != Synced::Located::Asked) {
+        host.located = Synced::Located::Asked;
+        locating_[next_request_] = key;
+        outputs_.emplace_back(ReadForwarding{.request = next_request_++, .key = *host.steered});
+    }
+}
+
+void Engine::note_located(const ForwardingRead& read, TimePoint now) {
+    const auto asked = locating_.extract(read.request);
+    const auto vouched = asked.empty() ? vouched_.end() : vouched_.find(asked.mapped());
+    if (vouched == vouched_.end()) {
+        return;
+    }
+    Synced& host = *vouched->second;
+    if (host.located == Synced::Located::Asked) {
+        const bool later =
+            read.silent && now - *read.silent >= host.told + limits::kForwardingWritten;
+        const bool unknown = read.error && read.error->code != Errc::Lost;
+        host.located = later || unknown ? Synced::Located::Elsewhere : Synced::Located::AsTold;
+        if (read.error && !unknown) {
+            host.located = Synced::Located::Unasked;  // Once more.
+        }
+    }
+    mark_dirty(vouched->first);
+    unsynced_.push_back(vouched->first);
 }
 
 // Of the interfaces that the segment's port leads to, the one in whose subnet the address is.
@@ -146,21 +228,42 @@ std::optional<NeighborKey> Engine::place_of(const SyncedName& name, const Synced
     return std::nullopt;
 }
 
-// The segment says where it is unless its MAC was seen elsewhere. Whether the host has been heard
-// since the port came back does not matter: it lives, and its bond has this port.
+// The segment says where it is, unless this leaf knows the host itself or has seen its MAC
+// elsewhere since. Whether the host has been heard since the port came back does not matter: it
+// lives, and its bond has this port.
 PortFacts Engine::with_synced_port(const NeighborKey& key,
                                    const ServedInterface& served,
                                    const PortFacts& learned) const {
     const Synced* host = synced(key);
     const Link* port = host == nullptr ? nullptr : links_.find(host->port);
     if (port == nullptr || served.bridge == IfIndex::None) {
-        return learned;
+        return without_word(key, learned);
     }
-    if (learned.state == PortFacts::State::Up && learned.port != port->index) {
+    const NeighborRecord* record = neighbors_.find(key);
+    const PortBinding* binding = fdb_.find(fdb_key(served, host->mac));
+    const bool own = record != nullptr && !is_synced(record->neighbor) &&
+                     judge_state(record->neighbor) == Reason::Eligible;
+    const bool seen = binding != nullptr && binding->live && !binding->written &&
+                      host->located != Synced::Located::AsTold;
+    if (learned.state == PortFacts::State::Up && learned.port != port->index && (own || seen)) {
         return learned;
     }
     return {.state = is_up(*port) ? PortFacts::State::Up : PortFacts::State::Down,
             .port = port->index};
+}
+
+// Of whom only another leaf knew, and nobody knows where: behind a port that was down, or there
+// would be our entry in the bridge. It gets no route by that, and keeps the one it has.
+PortFacts Engine::without_word(const NeighborKey& key, const PortFacts& learned) const {
+    const NeighborRecord* record =
+        learned.state == PortFacts::State::Unknown ? neighbors_.find(key) : nullptr;
+    if (record == nullptr || record->claim || !is_ours(record->neighbor)) {
+        return learned;
+    }
+    const bool asked = record->neighbor.state == Nud::Probe && record->proven() == TimePoint{};
+    return asked || is_synced(record->neighbor)
+               ? PortFacts{.state = PortFacts::State::Unconfirmed, .port = learned.port}
+               : learned;
 }
 
 // The bridge takes an entry that we write for a frame just heard.
@@ -192,7 +295,9 @@ bool Engine::has_evidence(const NeighborRecord& record) const {
     if (served == nullptr || asked || is_synced(record.neighbor)) {
         return false;
     }
-    const PortFacts port = port_of(record.key);
+    // Where this leaf knows it, not where another says that it is.
+    const PortFacts port =
+        static_port(record.key, *served).value_or(port_of(record.key.link, record.neighbor.mac));
     const bool placed =
         port.state == PortFacts::State::NotBridged || port.state == PortFacts::State::Up;
     return placed &&
@@ -263,21 +368,27 @@ void Engine::run_synced(TimePoint now) {
         return;
     }
     for (const NeighborKey& key : std::exchange(unsynced_, {})) {
-        const Synced* host = synced(key);
+        const auto vouched = vouched_.find(key);
         const ServedInterface* served = served_.find(key.link);
-        if (host == nullptr || served == nullptr || !served->up || pinned_mac(key)) {
+        if (vouched == vouched_.end() || served == nullptr || !served->up || pinned_mac(key)) {
             continue;
         }
+        Synced* host = vouched->second;
         const NeighborRecord* record = neighbors_.find(key);
         const bool alive = record != nullptr && record->in_kernel &&
                            judge_state(record->neighbor) == Reason::Eligible;
+        const bool own = alive && !is_synced(record->neighbor);
+        if (!own && is_disputed(*host)) {
+            locate(key, *host);
+            continue;
+        }
         if (host->steered) {
             write_forwarding(*host->steered, *host);
         }
         if (alive && record->neighbor.mac == host->mac) {
             continue;
         }
-        if (alive && !is_synced(record->neighbor)) {
+        if (own) {
             probes_.add(key, now);  // Another MAC has it here: is that so still?
             continue;
         }

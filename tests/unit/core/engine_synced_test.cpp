@@ -56,6 +56,7 @@ public:
 KernelFacts with_heritage() {
     KernelFacts kernel = rail();
     (void)kernel.set(on_br0(kHost), written_by_us(Nud::NoArp, mac(6)));
+    (void)kernel.learn(in_br0(mac(6)), kSwp1, true);
     return kernel;
 }
 
@@ -199,6 +200,17 @@ TEST(EngineSynced, AsksAHostFromTimeToTimeOnceItKnowsItItself) {
     EXPECT_THAT(writes_of(leaf.run_for(30s)), testing::Contains(Writes(kHost, Nud::Probe, mac(6))));
 }
 
+TEST(EngineSynced, TellsNobodyOfAHostThatItHasHeardBehindAPortThatIsDownNow) {
+    RailLeaf leaf;
+    (void)leaf.feed(synced("10.0.0.5", mac(5), "swp2"));
+    const NeighborRecord& host = *leaf.engine.neighbors().find(on_br0("10.0.0.5"));
+    ASSERT_TRUE(leaf.engine.has_evidence(host));
+
+    (void)leaf.feed(leaf.kernel.cut(without_carrier(bridge_port(kSwp1, "swp1", kBr0))));
+
+    EXPECT_FALSE(leaf.engine.has_evidence(host));
+}
+
 TEST(EngineSynced, BelievesItsEarsRatherThanAnother) {
     SyncedLeaf leaf;
 
@@ -310,6 +322,66 @@ TEST(EngineSynced, LeavesTheBridgeAloneThatHasHeardTheMac) {
     EXPECT_THAT(steers_of(leaf.feed(gone(kHost))), IsEmpty());
 }
 
+// The bridge keeps an entry for five minutes after the last frame, and planed a port for ever.
+TEST(EngineSynced, BelievesTheWordRatherThanAPortThatHasBeenSilentSince) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp2));
+    leaf.sent[mac(6)] = leaf.now - 10s;
+
+    const auto outputs = leaf.feed(synced(kHost, mac(6)));
+
+    EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(6), kSwp1, true)));
+    EXPECT_THAT(writes_of(outputs), ElementsAre(Writes(kHost, Nud::NoArp, mac(6))));
+    EXPECT_EQ(EngineView(leaf.engine).host(on_br0(kHost))->port, "swp1");
+    EXPECT_THAT(
+        routes_of(leaf.feed(leaf.kernel.cut(without_carrier(bridge_port(kSwp2, "swp2", kBr0))))),
+        IsEmpty());
+}
+
+TEST(EngineSynced, BelievesAPortThatItHasBeenHeardBySinceTheWordCame) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp2));
+    leaf.sent[mac(6)] = leaf.now + 1s;  // It goes on sending there.
+
+    const auto outputs = leaf.feed(synced(kHost, mac(6)));
+
+    EXPECT_THAT(steers_of(outputs), IsEmpty());
+    EXPECT_EQ(EngineView(leaf.engine).host(on_br0(kHost))->port, "swp2");
+}
+
+TEST(EngineSynced, HasNoRouteByAnOldPortWhereTheRightOneIsDown) {
+    RailLeaf leaf;
+    (void)leaf.feed(leaf.kernel.set(without_carrier(bridge_port(kSwp1, "swp1", kBr0))));
+    (void)leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp2));
+    leaf.sent[mac(6)] = leaf.now - 10s;
+
+    const auto outputs = leaf.feed(synced(kHost, mac(6)));
+
+    EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(6), kSwp2, false)));
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    // A frame by that other port shows that it is there after all.
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp2))),
+                ElementsAre(announces(kHost, kBr0)));
+}
+
+TEST(EngineSynced, FollowsAHostThatItHasLostToAnotherPort) {
+    RailLeaf leaf;
+    (void)leaf.feed(SyncedSettled{});
+    (void)leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp2));
+    (void)leaf.feed(leaf.kernel.set(on_br0(kHost), reachable(mac(6))));
+    leaf.now += 1min;
+    (void)leaf.feed(synced(kHost, mac(6)));
+    ASSERT_EQ(EngineView(leaf.engine).host(on_br0(kHost))->port, "swp2");
+    leaf.now += 1min;
+
+    (void)leaf.feed(leaf.kernel.set(on_br0(kHost), in_state(Nud::Probe, mac(6))));
+    const auto outputs = leaf.feed(leaf.kernel.set(on_br0(kHost), failed()));
+
+    EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(6), kSwp1, true)));
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    EXPECT_EQ(EngineView(leaf.engine).host(on_br0(kHost))->port, "swp1");
+}
+
 TEST(EngineSynced, KeepsTheWayAsLongAsOneAddressOfTheMacNeedsIt) {
     SyncedLeaf leaf;
     EXPECT_THAT(steers_of(leaf.feed(synced("10.0.0.7", mac(6)))), IsEmpty());
@@ -392,6 +464,33 @@ TEST(EngineSynced, DoubtsNobodyWhomAPeerHasNamedMeanwhile) {
     leaf.start();
 
     EXPECT_THAT(writes_of(leaf.feed({synced(kHost, mac(6)), SyncedSettled{}})), IsEmpty());
+}
+
+// With its port up there would be an entry of ours in the bridge.
+TEST(EngineSynced, HasNoRouteForWhomAnEarlierRunHadBehindADeadPort) {
+    KernelFacts kernel = rail();
+    (void)kernel.set(on_br0(kHost), written_by_us(Nud::NoArp, mac(6)));
+    Leaf leaf(serving({"br0"}), kernel);
+    leaf.start();
+
+    EXPECT_EQ(leaf.engine.neighbors().find(on_br0(kHost))->reason, Reason::PortUnconfirmed);
+    EXPECT_EQ(leaf.zebra.count(route_key(VrfId::Default, ip(kHost))), 0U);
+}
+
+TEST(EngineSynced, HasNoRouteForWhomItLosesTheWordWhileItsPortIsDown) {
+    RailLeaf leaf;
+    (void)leaf.feed(SyncedSettled{});
+    (void)leaf.feed(leaf.kernel.set(without_carrier(bridge_port(kSwp1, "swp1", kBr0))));
+    (void)leaf.feed(synced(kHost, mac(6)));
+
+    const auto outputs = leaf.feed(gone(kHost));
+
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    EXPECT_THAT(writes_of(outputs), ElementsAre(Writes(kHost, Nud::Probe, mac(6))));
+    // Whoever answers is there.
+    EXPECT_THAT(routes_of(leaf.feed({leaf.kernel.set(on_br0(kHost), reachable(mac(6))),
+                                     leaf.kernel.learn(in_br0(mac(6)), kSwp2)})),
+                ElementsAre(announces(kHost, kBr0)));
 }
 
 // What others are told ----------------------------------------------------------------------------
