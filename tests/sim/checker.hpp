@@ -15,12 +15,10 @@
 #include "sim/daemon.hpp"
 #include "sim/hosts.hpp"
 #include "sim/kernel.hpp"
+#include "sim/leaf.hpp"
 #include "sim/zebra.hpp"
 
 namespace planed::sim {
-
-/// Of the routes that planed sends; see SimWorld::leaf_config().
-inline constexpr std::uint32_t kTag = 100;
 
 class Checker {
 public:

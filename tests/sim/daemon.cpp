@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/describe.hpp"
 
 namespace planed::sim {
@@ -43,6 +45,11 @@ SimDaemon::SimDaemon(SimClock& clock,
 
 // Life --------------------------------------------------------------------------------------------
 
+void SimDaemon::join(AuxLink& link, std::size_t side) {
+    link_ = &link;
+    side_ = side;
+}
+
 void SimDaemon::start() {
     trace_.add([] { return "planed: started"; });
     ++life_;
@@ -59,7 +66,34 @@ void SimDaemon::start() {
     for (const std::string& port : state_file.shut) {
         handle(ShutRemembered{.port = port});
     }
+    if (link_ != nullptr && config->evpn.is_on()) {
+        begin_evpn();
+    }
     wake();
+}
+
+void SimDaemon::begin_evpn() {
+    speaker_ = std::make_unique<SimSpeaker>(clock_, *link_, side_, random_.below(1'000'000));
+    speaker_->on_event = [this] { was_told_ = true; };
+    sync_ = std::make_unique<EvpnSync>(
+        *engine_,
+        *speaker_,
+        EvpnSyncHooks{.now = [this] { return clock_.now(); },
+                      .request_turn = [this] { wake(); },
+                      .keep_changes = [this](bool keep) { engine_->keep_changes(keep); },
+                      .changed = [] {},
+                      .log =
+                          [this](const Note& note) {
+                              trace_.add(
+                                  [&] { return fmt::format("  evpn: {} {}", note.id, note.text); });
+                          }});
+    sync_->configure(config->evpn);
+}
+
+void SimDaemon::turn_evpn() {
+    if (sync_ != nullptr) {
+        sync_->turn(engine_->take_changes(), clock_.now());
+    }
 }
 
 void SimDaemon::kill() {
@@ -70,6 +104,8 @@ void SimDaemon::kill() {
 void SimDaemon::end() {
     ++life_;
     awake_ = false;
+    sync_.reset();
+    speaker_.reset();
     engine_.reset();
     session_.reset();
     bridge_.forget();
@@ -86,6 +122,9 @@ void SimDaemon::stop() {
 void SimDaemon::reload(std::shared_ptr<const Config> changed) {
     config = std::move(changed);
     handle(ConfigChanged{.config = config});
+    if (sync_ != nullptr) {
+        sync_->configure(config->evpn);
+    }
     wake();
 }
 
@@ -110,7 +149,7 @@ void SimDaemon::wake() {
 
 void SimDaemon::turn() {
     ++turns_;
-    did_something_ = false;
+    did_something_ = std::exchange(was_told_, false);
     read_events(kernel_.link_events, DumpKind::Links, DumpKind::Addresses);
     read_events(kernel_.neighbor_events, DumpKind::Neighbors, DumpKind::Fdb);
     read_answers();
@@ -127,6 +166,7 @@ void SimDaemon::turn() {
         carry_out(*output);
     }
     write_zebra();
+    turn_evpn();
     if (stopping_ && (session_ == nullptr || session_->idle())) {
         trace_.add([] { return "planed: ended"; });
         end();
@@ -205,6 +245,9 @@ void SimDaemon::arm() {
         sooner(reconnect_at_);
     } else {
         sooner(session_->wake_at());
+    }
+    if (sync_ != nullptr) {
+        sooner(sync_->wake_at());
     }
     const bool spinning = !did_something_ && clock_.now() < last_turn_ + kSpinStep;
     idle_turns_ = spinning ? idle_turns_ + 1 : 0;
@@ -332,6 +375,8 @@ void SimDaemon::carry_out(const Output& output) {
         kernel_.write(*removal);
     } else if (const auto* question = std::get_if<ReadForwarding>(&output)) {
         kernel_.read(*question);
+    } else if (const auto* forwarding = std::get_if<WriteForwarding>(&output)) {
+        kernel_.write(*forwarding);
     } else if (const auto* proxy = std::get_if<SendProxy>(&output)) {
         kernel_.write(*proxy);
     } else if (const auto* setting = std::get_if<ApplySetting>(&output)) {
@@ -346,6 +391,9 @@ void SimDaemon::carry_out(const Output& output) {
         stopping_ = true;
         if (finish->withdraw && session_ != nullptr) {
             session_->disable_restart();
+        }
+        if (finish->withdraw && speaker_ != nullptr) {
+            speaker_->stop();
         }
     }
 }

@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "app/bridges.hpp"
+#include "app/evpn_sync.hpp"
 #include "config/config.hpp"
 #include "core/engine.hpp"
+#include "sim/aux_link.hpp"
 #include "sim/clock.hpp"
 #include "sim/faults.hpp"
 #include "sim/kernel.hpp"
 #include "sim/random.hpp"
+#include "sim/speaker.hpp"
 #include "sim/trace.hpp"
 #include "sim/zebra.hpp"
 #include "zapi/session.hpp"
@@ -43,6 +46,9 @@ public:
     std::shared_ptr<const Config> config;
     StateFile state_file;
 
+    /// One end of a management link, for EVPN. Before start().
+    void join(AuxLink& link, std::size_t side);
+
     void start();
     void kill();  // -9: nothing is written any more, sockets close.
     void stop();  // SIGTERM: `on_exit` decides.
@@ -51,6 +57,11 @@ public:
     [[nodiscard]] bool is_running() const { return engine_ != nullptr; }
     [[nodiscard]] const Engine* engine() const { return engine_.get(); }
     [[nodiscard]] const zapi::Session* session() const { return session_.get(); }
+    /// Only with EVPN.
+    [[nodiscard]] const EvpnSync* evpn() const { return sync_.get(); }
+    [[nodiscard]] const bgp::Session* bgp() const {
+        return speaker_ == nullptr ? nullptr : speaker_->session();
+    }
     [[nodiscard]] std::uint64_t turns() const { return turns_; }
     /// Nothing waits to be handed to anybody.
     [[nodiscard]] bool is_idle() const;
@@ -67,6 +78,8 @@ private:
     void read_frames();
     void read_zebra();
     void take_events();
+    void begin_evpn();
+    void turn_evpn();
     void keep_connected();
     void lose_session(Error why);
     void write_zebra();
@@ -88,6 +101,10 @@ private:
     std::unique_ptr<Engine> engine_;
     std::unique_ptr<zapi::Session> session_;
     ZapiBridge bridge_;
+    AuxLink* link_ = nullptr;
+    std::size_t side_ = 0;
+    std::unique_ptr<SimSpeaker> speaker_;
+    std::unique_ptr<EvpnSync> sync_;
     std::set<DumpKind> dumps_asked_;
     TimePoint reconnect_at_{};
     Duration backoff_{};
@@ -99,6 +116,7 @@ private:
     std::uint64_t turns_ = 0;
     std::size_t idle_turns_ = 0;  // In a row, without an input or output and without time passing.
     bool did_something_ = false;
+    bool was_told_ = false;  // By a peer, since the last turn.
     TimePoint last_turn_{};
 };
 

@@ -29,6 +29,12 @@ bool has(const SimHost& host, const IpAddress& address) {
 SimHosts::SimHosts(SimClock& clock, Random& random, Trace& trace, SimKernel& kernel)
     : clock_(clock), random_(random), trace_(trace), kernel_(kernel) {
     kernel_.solicit = [this](const Solicitation& solicitation) { solicited(solicitation); };
+    answer = [this](const std::string& name, const IpAddress& address) {
+        SimHost& host = hosts_.at(name);
+        if (has(host, address)) {
+            hear(host, address, Speech::Answers);
+        }
+    };
 }
 
 SimHost& SimHosts::add(std::string_view addresses, const std::string& port, VlanId vlan) {
@@ -118,7 +124,8 @@ void SimHosts::solicited(const Solicitation& solicitation) {
         return;
     }
     for (auto& [name, host] : hosts_) {
-        const bool asked = host.alive && !host.mute && has(host, solicitation.key.address) &&
+        const bool asked = is_reachable(host) && !host.mute &&
+                           has(host, solicitation.key.address) &&
                            interface_of(host) == solicitation.key.link;
         if (!asked || (!solicitation.to.is_zero() && solicitation.to != host.mac)) {
             continue;
@@ -131,13 +138,9 @@ void SimHosts::solicited(const Solicitation& solicitation) {
         if (!solicitation.to.is_zero() && known != nullptr && known->port != port->index) {
             continue;
         }
-        clock_.after(random_.between(kAnswerLeast, kAnswerMost),
-                     [this, who = name, address = solicitation.key.address] {
-                         SimHost& answers = hosts_.at(who);
-                         if (has(answers, address)) {
-                             hear(answers, address, Speech::Answers);
-                         }
-                     });
+        clock_.after(
+            random_.between(kAnswerLeast, kAnswerMost),
+            [this, who = name, address = solicitation.key.address] { answer(who, address); });
     }
 }
 

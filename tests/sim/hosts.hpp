@@ -3,6 +3,7 @@
 // come back. What they say reaches the kernel only through a port that is up.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -50,6 +51,10 @@ public:
 
     /// Answers as a host would, if one is there and the frame gets to it.
     void solicited(const Solicitation& solicitation);
+    /// One frame of it comes in by its port, if that is up.
+    void hear(SimHost& host, const IpAddress& address, Speech speech);
+    /// What a host that was asked does.
+    std::function<void(const std::string& host, const IpAddress& address)> answer;
 
     [[nodiscard]] std::map<std::string, SimHost>& all() { return hosts_; }
     [[nodiscard]] const std::map<std::string, SimHost>& all() const { return hosts_; }
@@ -62,7 +67,6 @@ public:
     [[nodiscard]] TimePoint steady_since(const SimHost& host) const;
 
 private:
-    void hear(SimHost& host, const IpAddress& address, Speech speech);
     void chat(const std::string& name, std::uint64_t serial);
 
     SimClock& clock_;

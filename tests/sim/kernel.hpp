@@ -101,6 +101,7 @@ public:
     void write(const WriteNeighbor& request);
     void write(const DeleteNeighbor& request);
     void read(const ReadForwarding& request);
+    void write(const WriteForwarding& request);
     void write(const SendProxy& request);
     void write(const ApplySetting& request);
     void write(const SetLinkUp& request);

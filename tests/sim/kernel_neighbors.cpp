@@ -36,9 +36,12 @@ void SimKernel::learn(IfIndex port, VlanId vlan, const MacAddress& mac) {
     const FdbKey key{.bridge = bridge, .vlan = vlan, .mac = mac};
     const auto [at, is_new] = fdb_.try_emplace(key);
     const bool moved = at->second.entry.port != port;
+    // br_fdb_update(): one that a control plane has written stays so until it moves.
+    const bool ages = is_new || (moved && at->second.entry.ext_learned);
+    at->second.entry.ext_learned = !ages && at->second.entry.ext_learned;
     at->second.entry.port = port;
     at->second.heard = clock_.now();
-    if (is_new) {
+    if (ages) {
         clock_.after(kFdbAge, [this, key] { check_age(key); });
     }
     if (is_new || moved) {
@@ -48,7 +51,7 @@ void SimKernel::learn(IfIndex port, VlanId vlan, const MacAddress& mac) {
 
 void SimKernel::check_age(const FdbKey& key) {
     const auto found = fdb_.find(key);
-    if (found == fdb_.end()) {
+    if (found == fdb_.end() || found->second.entry.ext_learned) {
         return;
     }
     const TimePoint end = found->second.heard + kFdbAge;
@@ -150,7 +153,8 @@ void SimKernel::update(const NeighborKey& key, const MacAddress& mac, Nud state,
     if (is_new) {
         entry.used = clock_.now();
     }
-    if (entry.state == Nud::Permanent && actor == Actor::Kernel) {
+    const bool fixed = entry.state == Nud::Permanent || entry.state == Nud::NoArp;
+    if (fixed && actor == Actor::Kernel) {
         return;
     }
     const bool changed = entry.mac != mac || entry.state != state;

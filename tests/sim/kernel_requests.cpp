@@ -223,6 +223,35 @@ void SimKernel::read(const ReadForwarding& request) {
     });
 }
 
+// fdb_add_entry() and fdb_delete_by_addr_and_port() (net/bridge/br_fdb.c).
+void SimKernel::write(const WriteForwarding& request) {
+    later([this, request] {
+        const Link* port = find(request.port);
+        if (port == nullptr || port->master != request.key.bridge) {
+            answer(request.request, no_such_device());
+            return;
+        }
+        const auto found = fdb_.find(request.key);
+        if (request.put) {
+            Fdb& held = fdb_[request.key];
+            const FdbEntry entry{.port = request.port, .ext_learned = true};
+            const bool changed = found == fdb_.end() || held.entry != entry;
+            held = {.entry = entry, .heard = clock_.now()};
+            if (changed) {
+                neighbor_events.push(FdbSeen{.key = request.key, .entry = entry});
+            }
+        } else if (found == fdb_.end() || found->second.entry.port != request.port) {
+            answer(request.request,
+                   Error{.code = Errc::Refused, .text = "no such entry", .system_errno = ENOENT});
+            return;
+        } else {
+            fdb_.erase(found);
+            neighbor_events.push(FdbGone{.key = request.key, .port = request.port});
+        }
+        answer(request.request, std::nullopt);
+    });
+}
+
 void SimKernel::write(const DeleteNeighbor& request) {
     // What it may delete of others' is what the kernel has given up (and may be trying again, of
     // which it says nothing); that may change on the way.

@@ -1,44 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// A leaf switch with everything around it, from one seed: kernel, zebra, servers and planed.
+// One leaf and its checker, from one seed.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "sim/checker.hpp"
 #include "sim/clock.hpp"
-#include "sim/daemon.hpp"
-#include "sim/faults.hpp"
-#include "sim/hosts.hpp"
-#include "sim/kernel.hpp"
+#include "sim/leaf.hpp"
 #include "sim/random.hpp"
 #include "sim/trace.hpp"
-#include "sim/zebra.hpp"
 
 namespace planed::sim {
 
-class SimWorld {
-public:
-    explicit SimWorld(std::uint64_t seed);
+/// What everything in a world goes by.
+struct SimTime {
+    explicit SimTime(std::uint64_t seed) : random(seed) {}
 
     SimClock clock;
     Random random;
     Trace trace{clock};
-    Faults faults;
-    SimKernel kernel{clock, random, trace, faults};
-    SimZebra zebra{clock, random, trace, faults, kernel};
-    SimDaemon planed{clock, random, trace, faults, kernel, zebra};
-    SimHosts hosts{clock, random, trace, kernel};
-    Checker checker{clock, kernel, zebra, planed, hosts};
+};
 
-    /// br0 (10.0.0.0/16, fd00::/64) on swp1 to swp8, Vlan100 (10.100.0.0/16) on the filtering
-    /// bridge brv with swp20 and swp21, the routed port swp30 (10.30.0.0/24), and mgmt0, which is
-    /// nobody's.
-    void build_leaf();
-    void add_br0();
-    static Config leaf_config();
+class SimWorld : public SimTime, public SimLeaf {
+public:
+    explicit SimWorld(std::uint64_t seed) : SimTime(seed), SimLeaf(clock, random, trace) {}
+
+    Checker checker{clock, kernel, zebra, planed, hosts};
 
     /// Until a violation at most.
     void run_for(Duration length);
@@ -53,11 +40,6 @@ public:
         }
         return holds();
     }
-
-    /// The prefixes that bgpd would announce, in order.
-    [[nodiscard]] std::vector<std::string> routes() const;
-    [[nodiscard]] bool has_route(std::string_view address) const;
-    [[nodiscard]] bool in_fib(std::string_view address) const;
 
 private:
     void step();
