@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two leaves of two planes that share the Ethernet segments of two servers, and what each of them makes of a host."""
 
+import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,14 @@ class Twins:
         host.announce()
         self.wait_synced([host.v4, host.v6])
 
+    @contextmanager
+    def none_leaves(self, *addresses: str) -> Iterator[None]:
+        """Meanwhile the kernel of neither leaf loses a route to one of these, not even for a moment."""
+        with _RouteMonitor(self.a) as at_a, _RouteMonitor(self.b) as at_b:
+            yield
+            lost = [line for monitor in (at_a, at_b) for line in monitor.deleted() if set(line.split()) & set(addresses)]
+        assert not lost, lost
+
     def assert_stays(self, leaf: Node, host: Host, duration: float) -> None:
         """Its routes do not leave this leaf for so long."""
         prefixes = [prefix_of(host.v4), prefix_of(host.v6)]
@@ -160,6 +170,40 @@ class Twins:
             self.wait_route(self.a, address)
             self.wait_host(self.b, address, origin="evpn", eligible=True)
             self.wait_route(self.b, address)
+
+
+class _RouteMonitor:
+    """What `ip monitor` says, from when it listens."""
+
+    _MARK = "192.0.2.1"
+
+    def __init__(self, leaf: Node) -> None:
+        self._leaf = leaf
+        self._file = leaf.path("/run/routes.log")
+
+    def __enter__(self) -> "_RouteMonitor":
+        with self._file.open("w", encoding="utf-8") as log:
+            self._process = self._leaf.popen(["ip", "-o", "monitor", "route"], stdin=subprocess.DEVNULL, stdout=log)
+        wait_until(self._hears, SOON, every=0.05, what=f"{self._leaf.name}: ip monitor says nothing")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def deleted(self) -> list[str]:
+        """Until now: the kernel tells of the mark last."""
+        before = self._text().count(self._MARK)
+        wait_until(lambda: self._hears() and self._text().count(self._MARK) > before, SOON, every=0.05)
+        return [f"{self._leaf.name}: {line}" for line in self._text().splitlines() if line.startswith("Deleted")]
+
+    def _hears(self) -> bool:
+        self._leaf.run(["ip", "route", "replace", f"{self._MARK}/32", "dev", "lo"])
+        self._leaf.run(["ip", "route", "del", f"{self._MARK}/32", "dev", "lo"])
+        return self._MARK in self._text()
+
+    def _text(self) -> str:
+        return self._file.read_text(encoding="utf-8")
 
 
 def prefix_of(address: str) -> str:
