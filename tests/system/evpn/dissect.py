@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes over a BGP session, as Wireshark reads it."""
 
+import itertools
+import re
 import signal
+import struct
 import subprocess
 import xml.etree.ElementTree as xml
 from collections.abc import Iterator
@@ -13,6 +16,7 @@ from lab import LabError, Node, wait_until
 _BGP_PORT = 179
 _WARNING = 0x00600000  # Wireshark's severities: chat, note, warning, error, each with its bit.
 OPEN, UPDATE, NOTIFICATION = 1, 2, 3
+_numbers = itertools.count()
 _LABELS = [f"bgp.evpn.nlri.{name}" for name in ("vni", "mpls_ls1", "mpls_ls2")]
 
 
@@ -43,7 +47,7 @@ class Capture:
     def __init__(self, node: Node, interface: str) -> None:
         self._node = node
         self._interface = interface
-        self._file: Path = node.path(f"/run/{interface}.pcap")
+        self._file: Path = node.path(f"/run/{interface}-{next(_numbers)}.pcap")
 
     def __enter__(self) -> "Capture":
         # Each packet is written as it comes: none is in a buffer when tcpdump is told to end.
@@ -73,10 +77,13 @@ class Capture:
                     messages.append(_message(source, part))
         return messages
 
-    def fields(self, display: str, *names: str) -> list[list[str]]:
-        """For many packets: of those that pass this filter, the values of these fields, joined with commas."""
-        words = [word for name in names for word in ("-e", name)]
-        return [line.split("\t") for line in self._run("-T", "fields", *words, "-Y", display).splitlines()]
+    def octets(self, source: str) -> list[bytes]:
+        """The messages that this one has sent, whole: Wireshark 4.0 does not read those of more than 4096 octets."""
+        lines = self._run("-q", "-z", "follow,tcp,raw,0").splitlines()
+        first = next(line for line in lines if line.startswith("Node 0: ")).split()[2].rpartition(":")[0]
+        # What node 1 has sent is behind a tabulator.
+        data = [line for line in lines if re.fullmatch(r"\t?[0-9a-f]+", line) and (line[0] == "\t") == (source != first)]
+        return list(_split(bytes.fromhex("".join(data).replace("\t", ""))))
 
     def _run(self, *words: str) -> str:
         # Names of vendors and of machines are not looked up: what is sent is shown.
@@ -86,6 +93,36 @@ class Capture:
         if done.returncode != 0:
             raise LabError(f"tshark {' '.join(words)}: exit {done.returncode}: {done.stderr}")
         return done.stdout
+
+
+def _split(stream: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(stream):
+        assert stream[at : at + 16] == b"\xff" * 16, f"no message begins at {at}"
+        length = struct.unpack_from("!H", stream, at + 16)[0]
+        yield stream[at : at + length]
+        at += length
+
+
+def routes_of(update: bytes) -> list[bytes]:
+    """Those of its MP_REACH_NLRI or MP_UNREACH_NLRI, each with its type and length before it."""
+    at = 23  # Header, no withdrawn routes, length of the attributes.
+    while at < len(update):
+        flags, kind = update[at : at + 2]
+        wide = bool(flags & 0x10)
+        length = struct.unpack_from("!H" if wide else "!B", update, at + 2)[0]
+        value = update[at + (4 if wide else 3) :][:length]
+        if kind in (14, 15):
+            return list(_routes_in(value[5 + value[3] :] if kind == 14 else value[3:]))
+        at += (4 if wide else 3) + length
+    return []
+
+
+def _routes_in(routes: bytes) -> Iterator[bytes]:
+    while routes:
+        length = 2 + routes[1]
+        yield routes[:length]
+        routes = routes[length:]
 
 
 def _raise_if_faulty(part: xml.Element) -> None:
