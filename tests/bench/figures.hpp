@@ -15,6 +15,7 @@ struct Options {
     std::string zserv;      // A real zebra's socket; empty: a fake one.
     std::string release;    // Of the real zebra: "8.4".
     std::size_t hosts = 1;  // Each with an IPv4 and an IPv6 address.
+    std::size_t segments = 1'000;
     std::size_t rounds = 10;
     std::size_t events = 20'000;
     std::size_t per_second = 0;  // Other changes meanwhile.
@@ -34,6 +35,8 @@ void measure_storm(const Options& options);
 void measure_refresh(const Options& options);
 /// Memory, and CPU time of an event, with many neighbours.
 void measure_scale(const Options& options);
+/// A peer and all its routes gone to the last election of so many segments; nothing but evpn/.
+void measure_election(const Options& options);
 /// CPU time when nothing happens.
 void measure_idle(const Options& options);
 /// Routes a second into a real zebra, planed and a bare writer in turn. Runs in zebra's namespace.

@@ -22,6 +22,7 @@ const std::map<std::string_view, Measure> kFigures{{"carrier", measure_carrier},
                                                    {"storm", measure_storm},
                                                    {"refresh", measure_refresh},
                                                    {"scale", measure_scale},
+                                                   {"election", measure_election},
                                                    {"idle", measure_idle},
                                                    {"rate", measure_rate}};
 
@@ -29,6 +30,7 @@ bool set(Options& options, std::string_view key, std::string_view value) {
     const std::map<std::string_view, std::string*> texts{
         {"planed", &options.planed}, {"zserv", &options.zserv}, {"release", &options.release}};
     const std::map<std::string_view, std::size_t*> numbers{{"hosts", &options.hosts},
+                                                           {"segments", &options.segments},
                                                            {"rounds", &options.rounds},
                                                            {"events", &options.events},
                                                            {"per_second", &options.per_second},
@@ -54,7 +56,8 @@ int run(int argc, char** argv) {
     }
     if (!good) {
         std::fputs(
-            "usage: planed_bench carrier|add|frame|storm|refresh|scale|idle|rate key=value…\n",
+            "usage: planed_bench carrier|add|frame|storm|refresh|scale|election|idle|rate "
+            "key=value…\n",
             stderr);
         return 2;
     }
