@@ -115,6 +115,26 @@ def test_leaf_that_comes_back_still_knows_what_its_twin_has_told(twins: Twins) -
     twins.wait_synced([server.v4, server.v6])
 
 
+def test_host_that_moves_to_another_server_is_sent_there_by_the_leaf_that_does_not_hear_it(twins: Twins) -> None:
+    server, other = twins.server, twins.other
+    twins.share(server, refresh="5s")
+    address, mac = server.v4, server.mac
+    server.run(["ip", "addr", "flush", "dev", "bond0", "scope", "global"])  # Its port stays up, and nobody answers there.
+
+    other.run(["ip", "addr", "flush", "dev", "bond0", "scope", "global"])
+    other.run(["ip", "link", "set", "bond0", "address", mac])
+    twins.speaks_by(other, "eth2")
+    other.run(["ip", "addr", "add", f"{address}/16", "dev", "bond0"])
+    other.announce([address])
+
+    # leaf-a asks it when it is due to, in vain, and then believes leaf-b.
+    twins.wait_host(twins.b, address, port="swp2", origin="kernel", eligible=True)
+    twins.wait_host(twins.a, address, deadline=5 + ASKED + SOON, port="swp2", origin="evpn", eligible=True)
+    fdb = [e["ifname"] for e in twins.a.json(["bridge", "-j", "fdb", "show", "br", "Vlan100"]) if e["mac"] == mac]
+    assert fdb == ["swp2"], fdb
+    assert twins.a.has_route(prefix_of(address))
+
+
 def test_link_between_the_leaves_that_is_cut_costs_no_living_host(twins: Twins) -> None:
     server, silent = twins.server, twins.other
     for host in (server, silent):

@@ -398,6 +398,20 @@ TEST(EngineSynced, ShowsTheWayAgainWhenTheBridgeHasForgotten) {
                 ElementsAre(Steers(mac(6), kSwp1, true)));
 }
 
+TEST(EngineSynced, ShowsTheBridgeTheWayToWhereAHostHasMoved) {
+    RailLeaf leaf;
+    EXPECT_THAT(steers_of(leaf.feed(synced("10.0.0.5", mac(5), "swp2"))), IsEmpty());
+    leaf.now += 10min;  // What was heard at swp1 is old by now.
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), written_by_us(Nud::Probe, mac(5))));
+
+    const auto outputs = leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()));
+
+    EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(5), kSwp2, true)));
+    EXPECT_THAT(writes_of(outputs), ElementsAre(Writes("10.0.0.5", Nud::NoArp, mac(5))));
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    EXPECT_EQ(leaf.engine.port_of(on_br0("10.0.0.5")).port, kSwp2);
+}
+
 TEST(EngineSynced, DoesNotTakeItsOwnEntryForAFrame) {
     SyncedLeaf leaf;
     leaf.now += 2s;
