@@ -116,7 +116,7 @@ Reason judge(const HostFacts& host) {
             return reason;
         }
     }
-    return Reason::Eligible;
+    return host.denied ? Reason::Denied : Reason::Eligible;
 }
 
 std::string_view word(Reason reason) {
@@ -141,6 +141,7 @@ std::string_view word(Reason reason) {
         case Reason::PortDown: return "port_down";
         case Reason::PortLeft: return "port_left";
         case Reason::PortUnconfirmed: return "port_unconfirmed";
+        case Reason::Denied: return "denied";
         case Reason::AddDelay: return "add_delay";
         case Reason::Damped: return "damped";
         case Reason::OverLimit: return "over_limit";
@@ -173,6 +174,7 @@ std::string describe(Reason reason, const ServedInterface* served, std::string_v
         case Reason::PortLeft: return fmt::format("port {} left the bridge", port_name);
         case Reason::PortUnconfirmed:
             return fmt::format("not heard since port {} came back", port_name);
+        case Reason::Denied: return "denied by a plug-in";
         case Reason::AddDelay: return "new: announced when it has been here for routes.add_delay";
         case Reason::OverLimit:
             return fmt::format("{} has max_hosts announced hosts already", name);

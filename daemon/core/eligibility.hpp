@@ -33,6 +33,7 @@ enum class Reason : std::uint8_t {
     PortDown,         // The bridge port behind which the MAC was last seen has no carrier.
     PortLeft,         // That port is not a member of the bridge any more, or is deleted.
     PortUnconfirmed,  // That port came back, but the host has not been heard since.
+    Denied,           // By a plug-in.
     // Nothing speaks against it, and yet it is not announced for now. judge() never says so.
     AddDelay,   // It is new.
     Damped,     // It came and went too often.
@@ -60,6 +61,7 @@ struct HostFacts {
     bool own_address = false;
     bool own_mac = false;
     bool bgp_peer = false;
+    bool denied = false;
 };
 
 Reason judge(const HostFacts& host);

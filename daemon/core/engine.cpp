@@ -230,8 +230,12 @@ void Engine::on(const NeighborSeen& seen, TimePoint now) {
     if (seen.neighbor.state == Nud::Failed && is_our_deletion(seen.key)) {
         return;  // The kernel says so of what it is about to delete; that is told next.
     }
+    const bool judged = has_verdict(seen);  // Before the table knows it.
     if (!puts_off(seen, now)) {
         take_over(seen, now);
+    }
+    if (judged) {
+        note_verdict(seen);
     }
 }
 
@@ -351,6 +355,7 @@ void Engine::remove_neighbor(const NeighborKey& key, TimePoint now) {
         decide_route(route_key(*claim, key.address), now);
     }
     const auto record = neighbors_.erase(key);
+    denied_.erase(key);
     if (vouched_.contains(key)) {
         unsynced_.push_back(key);
     }

@@ -139,6 +139,10 @@ public:
     [[nodiscard]] const Config& config() const { return *config_; }
     [[nodiscard]] PortFacts port_of(const NeighborKey& key) const;
     [[nodiscard]] bool is_static(const NeighborKey& key) const { return statics_.contains(key); }
+    /// The plug-in that denies it, and why; null: none does.
+    [[nodiscard]] const std::string* denied(const NeighborKey& key) const;  // engine_denied.cpp
+    /// The interface whose host this frame is of; null: none, or it may be either of two.
+    [[nodiscard]] const ServedInterface* served_at(const HostHeard& heard) const;
     [[nodiscard]] const Conflicts::Freeze* frozen(const NeighborKey& key) const {
         return conflicts_.frozen(key);
     }
@@ -198,6 +202,7 @@ private:
     void on(const ProxySeen& seen, TimePoint now);
     void on(const HostHeard& heard, TimePoint now);
     void on(const Listening& listening, TimePoint now);
+    void on(const JudgesChanged& changed, TimePoint now);
     void on(const DumpStarted& started, TimePoint now);
     void on(const DumpFinished& finished, TimePoint now);
     void on(const EventsLost& lost, TimePoint now);
@@ -248,6 +253,8 @@ private:
     void neighbor_lost(const NeighborKey& key, TimePoint now);
     [[nodiscard]] bool keeps_host_away(const NeighborRecord& record) const;
     [[nodiscard]] bool is_our_deletion(const NeighborKey& key) const;
+    [[nodiscard]] bool has_verdict(const NeighborSeen& seen) const;  // engine_denied.cpp
+    void note_verdict(const NeighborSeen& seen);
     bool note_link_answer(const KernelAnswered& answered, TimePoint now);
     void remove_neighbor(const NeighborKey& key, TimePoint now);
     void note_settled(const RouteKey& key, TimePoint now);
@@ -330,7 +337,6 @@ private:
     [[nodiscard]] bool fills_port(const ServedInterface& served,
                                   const MacAddress& mac,
                                   std::size_t on_the_way) const;
-    [[nodiscard]] const ServedInterface* served_at(const HostHeard& heard) const;
     [[nodiscard]] RefreshQueue::Window refresh_window() const;
     void note_evidence(NeighborRecord& record, const NeighborSeen& seen, const Neighbor& old);
     [[nodiscard]] bool puts_off(const NeighborSeen& seen, TimePoint now);
@@ -446,6 +452,7 @@ private:
     NeighborTable neighbors_;
     FdbTable fdb_;
     ServedInterfaces served_;
+    absl::flat_hash_map<NeighborKey, std::string> denied_;  // Looked up, never walked.
     absl::btree_set<IpAddress> bgp_peers_;
     bool peers_matter_ =
         false;  // The FRR on the other side cannot have a host route for a BGP peer.

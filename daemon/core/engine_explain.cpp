@@ -211,6 +211,9 @@ Explanation EngineView::explain_neighbor(const NeighborRecord& record) const {
                          .stage = "verdict",
                          .text = describe(record.reason, served, link_name(port.port))});
     }
+    if (const std::string* denied = engine_.denied(record.key); denied != nullptr) {
+        chain.push_back({.stage = "plugin", .text = *denied});
+    }
     engine_.neighbors().for_each_place(record.key.address, [&](const NeighborRecord& other) {
         if (&other != &record) {
             chain.push_back({.at = other.changed,

@@ -155,6 +155,7 @@ Loss Engine::loss_of(const RouteKey& key, IfIndex link) const {
         case Reason::BadMac:
         case Reason::OwnMac:
         case Reason::PortLeft:
+        case Reason::Denied:
         case Reason::AddDelay:
         case Reason::Damped:
         case Reason::OverLimit:

@@ -183,7 +183,8 @@ void Engine::hear(const HostHeard& heard, const ServedInterface& served, TimePoi
                                  .isolated = false,
                                  .own_address = addresses_.owns(heard.address),
                                  .own_mac = links_.owns_mac(heard.mac),
-                                 .bgp_peer = false});
+                                 .bgp_peer = false,
+                                 .denied = !heard.denied.empty()});
     const bool fixed =
         record != nullptr &&
         (record->neighbor.state == Nud::Permanent || record->neighbor.state == Nud::NoArp) &&

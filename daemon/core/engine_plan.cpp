@@ -347,7 +347,8 @@ Reason Engine::judge_neighbor(const NeighborKey& key,
                   .isolated = isolated_,
                   .own_address = addresses_.owns(key.address),
                   .own_mac = links_.owns_mac(record.neighbor.mac),
-                  .bgp_peer = peers_matter_ && bgp_peers_.contains(key.address)});
+                  .bgp_peer = peers_matter_ && bgp_peers_.contains(key.address),
+                  .denied = denied(key) != nullptr});
 }
 
 // Three doubts are settled by asking the host: no port was ever seen for it; its port came back and

@@ -307,7 +307,8 @@ bool Engine::has_evidence(const NeighborRecord& record) const {
                   .port = port,
                   .isolated = false,  // Its servers may still be heard by this leaf alone.
                   .own_address = addresses_.owns(record.key.address),
-                  .own_mac = links_.owns_mac(record.neighbor.mac)}) == Reason::Eligible;
+                  .own_mac = links_.owns_mac(record.neighbor.mac),
+                  .denied = denied(record.key) != nullptr}) == Reason::Eligible;
 }
 
 bool Engine::is_vouched_for(const NeighborRecord& record) const {

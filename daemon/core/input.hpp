@@ -52,6 +52,9 @@ struct NeighborSeen {
     NeighborKey key{};
     Neighbor neighbor{};
     Source source = Source::Event;
+    // The plug-in that denies it, and why: "prefix_guard: outside 10.0.0.0/24". Empty: none does.
+    // Of an entry without a MAC no plug-in is asked: what was said before still stands.
+    std::string denied{};
     bool operator==(const NeighborSeen&) const = default;
 };
 /// RTM_DELNEIGH. `last` is what the message carried: a garbage collected entry still has its state
@@ -95,6 +98,7 @@ struct HostHeard {
     IpAddress address{};
     MacAddress mac{};
     Claim claim = Claim::Replaces;
+    std::string denied{};  // As in NeighborSeen.
     bool operator==(const HostHeard&) const = default;
 };
 /// What became of listening on an interface.
@@ -102,6 +106,12 @@ struct Listening {
     std::string interface {};
     std::optional<Error> error{};
     bool operator==(const Listening&) const = default;
+};
+
+/// Plug-ins may judge otherwise from now on: neighbours are to be read again, so that each is
+/// judged anew.
+struct JudgesChanged {
+    bool operator==(const JudgesChanged&) const = default;
 };
 
 /// Of proxied neighbours (IPv6) the kernel tells by dumps alone.
@@ -335,6 +345,7 @@ using Input = std::variant<LinkSeen,
                            ProxySeen,
                            HostHeard,
                            Listening,
+                           JudgesChanged,
                            DumpStarted,
                            DumpFinished,
                            EventsLost,

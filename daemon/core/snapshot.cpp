@@ -145,6 +145,7 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
         return std::nullopt;
     }
     const PortFacts port = engine_.port_of(key);
+    const std::string* denied = engine_.denied(key);
     return HostView{
         .key = key,
         .vrf = vrf_name(served->vrf),
@@ -155,6 +156,7 @@ std::optional<HostView> EngineView::host(const NeighborKey& key) const {
         .origin = origin_of(*record, engine_),
         .reason = reason_of(*record, *served, engine_),
         .since = record->judged,
+        .denied = denied == nullptr ? std::string() : *denied,
         .answers = answers_of(*record),
         .last_seen = known(record->proven()),
         .last_answer = known(record->answered),

@@ -62,7 +62,8 @@ struct HostView {
     Nud state{};
     HostOrigin origin{};
     Reason reason{};
-    TimePoint since{};  // Of the reason.
+    TimePoint since{};     // Of the reason.
+    std::string denied{};  // The plug-in that denies it, and why; empty: none does.
     Answers answers{};
     // Signs of life; absent: none of the kind since planed runs. `last_seen`: of any kind.
     std::optional<TimePoint> last_seen{};

@@ -282,6 +282,20 @@ std::vector<Case> cases() {
          "10.0.0.5",
          in_state(Nud::Reachable, mac(5)),
          port_in(State::Unconfirmed)},
+        {"a host that a plug-in denies",
+         Reason::Denied,
+         "10.0.0.5",
+         in_state(Nud::Reachable, mac(5)),
+         port_in(State::Up),
+         {},
+         [](HostFacts& host) { host.denied = true; }},
+        {"a denied host whose port is dead",
+         Reason::PortDown,
+         "10.0.0.5",
+         in_state(Nud::Reachable, mac(5)),
+         port_in(State::Down),
+         {},
+         [](HostFacts& host) { host.denied = true; }},
     };
 }
 
@@ -304,7 +318,7 @@ TEST(Eligibility, HasACaseForEveryReasonWithItsOwnWordAndSentence) {
         words.insert(std::string(word(reason)));
         sentences.insert(describe(reason, &served, "swp1"));
     }
-    constexpr auto kReasons = static_cast<std::size_t>(Reason::PortUnconfirmed) + 1;
+    constexpr auto kReasons = static_cast<std::size_t>(Reason::Denied) + 1;
     EXPECT_EQ(reasons.size(), kReasons);
     EXPECT_EQ(words.size(), kReasons);
     EXPECT_EQ(sentences.size(), kReasons);
