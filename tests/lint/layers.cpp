@@ -66,7 +66,7 @@ std::span<const Layer> layers() {
                     "netinet/tcp.h",
                     "sys/socket.h"}},
         {.scope = "plugin/",
-         .ours = {"net/", "core/input.hpp", "planed/plugin.h"},
+         .ours = {"net/", "telemetry/note.hpp", "core/input.hpp", "planed/plugin.h"},
          .others = {"fmt/", "dlfcn.h"},
          .pure = false},
         {.scope = "io/",
