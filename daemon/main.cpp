@@ -2,7 +2,9 @@
 // planed: flags to configuration to app to exit code.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -19,6 +21,26 @@ constexpr int kExitConfig = 2;
 
 void print(const std::vector<planed::config::Fault>& faults) {
     for (const planed::config::Fault& fault : faults) {
+        fmt::print(stderr, "{}\n", planed::config::to_string(fault));
+    }
+}
+
+// The file may be for another machine: that is no fault of it.
+void warn_of_missing_plugins(const planed::config::Loaded& loaded, const std::string& file) {
+    for (std::size_t i = 0; i < loaded.config.plugins.size(); ++i) {
+        const std::string& path = loaded.config.plugins[i].path;
+        std::error_code error;
+        if (std::filesystem::exists(path, error)) {
+            continue;
+        }
+        const std::string key = fmt::format("plugins[{}].path", i);
+        const planed::config::Fault fault{
+            .file = file,
+            .place = planed::config::place_of(loaded.written, key),
+            .path = key,
+            .text = fmt::format("{}: {}, planed would not start",
+                                path,
+                                error ? error.message() : "there is no such file")};
         fmt::print(stderr, "{}\n", planed::config::to_string(fault));
     }
 }
@@ -54,6 +76,7 @@ int run(int argc, char** argv) {
         fmt::print("{}", planed::config::to_yaml(loaded.config));
     }
     if (check || print_config) {
+        warn_of_missing_plugins(loaded, options.config_path);
         return 0;
     }
     return planed::run_app(options, loaded);

@@ -386,7 +386,8 @@ private:
     [[nodiscard]] NodeWords node_words() const {
         return {.host_name = options_.host_name,
                 .version = options_.version,
-                .zebra_release = hooks_.zebra_release()};
+                .zebra_release = hooks_.zebra_release(),
+                .plugins = hooks_.plugins()};
     }
 
     /// `fill` from a snapshot without rows.

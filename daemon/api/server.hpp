@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/plugin_view.hpp"
 #include "bgp/view.hpp"
 #include "core/input.hpp"
 #include "core/snapshot.hpp"
@@ -67,6 +68,7 @@ struct Hooks {
     std::function<Level(Level)> set_level;  // The level until now.
     std::function<std::string()> show_config;
     std::function<std::string()> zebra_release;
+    std::function<std::vector<PluginView>()> plugins;
     std::function<std::vector<std::pair<std::string, std::uint64_t>>()> counters;
     std::function<std::vector<evpn::SegmentView>()> evpn_segments;
     std::function<std::vector<bgp::PeerView>()> evpn_peers;

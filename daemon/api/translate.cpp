@@ -60,6 +60,19 @@ struct FillObject {
     }
 };
 
+void fill_plugin(v1::Plugin& message, const PluginView& plugin) {
+    message.set_name(plugin.name);
+    message.set_version(plugin.version);
+    message.set_path(plugin.path);
+    message.set_judges(plugin.judges);
+    message.set_observes(plugin.observes);
+    message.set_state(plugin.fenced.empty() ? "running" : "fenced");
+    message.set_reason(plugin.fenced);
+    message.set_calls(plugin.calls);
+    message.set_denials(plugin.denials);
+    message.set_strikes(plugin.strikes);
+}
+
 }  // namespace
 
 void set_time(google::protobuf::Timestamp& message, TimePoint at, WallOffset wall) {
@@ -105,6 +118,9 @@ void fill(v1::StatusResponse& message,
     message.mutable_netlink()->set_resyncs(health.resyncs);
     message.mutable_hosts()->set_total(snapshot.hosts_total);
     message.mutable_hosts()->set_eligible(snapshot.hosts_eligible);
+    for (const PluginView& plugin : words.plugins) {
+        fill_plugin(*message.add_plugins(), plugin);
+    }
 }
 
 void fill(v1::InterfacesResponse& message, const Snapshot& snapshot) {
@@ -140,6 +156,7 @@ void fill(v1::Host& message, const HostView& host, WallOffset wall) {
     message.set_origin(std::string(word(host.origin)));
     message.set_eligible(host.reason == Reason::Eligible);
     message.set_reason(std::string(word(host.reason)));
+    message.set_denied(host.denied);
     set_time(*message.mutable_since(), host.since, wall);
     message.set_answers(std::string(word(host.answers)));
     const auto set = [&](const std::optional<TimePoint>& at, auto mutable_field) {

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
+#include "api/plugin_view.hpp"
 #include "api/watch_log.hpp"
 #include "core/snapshot.hpp"
 #include "core/snapshot_builder.hpp"
@@ -22,6 +24,7 @@ struct NodeWords {
     std::string host_name{};
     std::string version{};
     std::string zebra_release{};  // "FRR 8.4 to 9.0"; empty: not known.
+    std::vector<PluginView> plugins{};
 };
 
 void fill(v1::StatusResponse& message,

@@ -26,6 +26,7 @@
 #include "app/bridges.hpp"
 #include "app/evpn_speaker.hpp"
 #include "app/evpn_sync.hpp"
+#include "app/plugins.hpp"
 #include "app/service.hpp"
 #include "app/state_mirror.hpp"
 #include "config/checks.hpp"
@@ -38,6 +39,7 @@
 #include "io/kernel.hpp"
 #include "io/snooper.hpp"
 #include "io/state_file.hpp"
+#include "io/thread_meter.hpp"
 #include "io/zapi_client.hpp"
 #include "telemetry/log_line.hpp"
 #include "zapi/dialect.hpp"
@@ -83,6 +85,7 @@ public:
           kernel_(loop_, [this] { turn(); }),
           snooper_(loop_, [this] { turn(); }),
           engine_(config_),
+          plugins_(engine_, plugins_options()),
           zapi_(loop_, zapi_options(config_->frr), zapi_callbacks()),
           evpn_(loop_, [this](const Note& note) { log(note); }),
           evpn_sync_(engine_, evpn_, evpn_hooks()),
@@ -101,18 +104,29 @@ public:
                  .text = fmt::format(
                      "key={} text=\"accepted, but this release does not act on it\"", path)});
         }
-        if (const int code = start(); code != 0) {
-            return code;
+        const int code = start();
+        if (code == 0) {
+            loop_.run();
+            api_.close();
         }
-        loop_.run();
-        api_.close();
-        return exit_code_;
+        plugins_.close();  // While they can still say something.
+        return code != 0 ? code : exit_code_;
     }
 
 private:
     // Start and stop ------------------------------------------------------------------------------
 
     int start() {
+        // A judge that is missing must not be missed: hosts that it would deny would be announced.
+        const std::vector<std::string> wrong = plugins_.open(config_->plugins);
+        for (const std::string& text : wrong) {
+            log({.level = Level::Error,
+                 .id = "plugin.refused",
+                 .text = fmt::format("text=\"{}\"", text)});
+        }
+        if (!wrong.empty()) {
+            return 1;
+        }
         std::string problem;
         const io::StateContents state = state_.load(problem);
         if (!problem.empty()) {
@@ -259,7 +273,11 @@ private:
         const auto take = [this](const Input& input) { inputs_.push_back(input); };
         kernel_.read(now, take);
         snooper_.read(now, take);
-        engine_.handle(inputs_, now);
+        if (plugins_.has_judges()) {
+            plugins_.handle(inputs_, now);
+        } else {
+            engine_.handle(inputs_, now);
+        }
         engine_.settle(now);
         while (const auto output = engine_.poll()) {
             carry_out(*output, now);
@@ -269,12 +287,13 @@ private:
         const Changes changes = keeps_changes() ? engine_.take_changes() : Changes{};
         evpn_sync_.turn(changes, now);
         mirror_.turn(changes, now);
+        const bool plugins_go_on = plugins_.turn(changes, now);
         const bool api_goes_on = api_.turn(changes, now);
         service_.turn();
         state_.tick(now);
         say_state_problem();
         in_turn_ = false;
-        if (kernel_.has_more() || snooper_.has_more() || api_goes_on) {
+        if (kernel_.has_more() || snooper_.has_more() || api_goes_on || plugins_go_on) {
             request_turn();
         }
         arm_timer();
@@ -412,10 +431,37 @@ private:
                 .log = [this](const Note& note) { log(note); }};
     }
 
+    // Plug-ins ------------------------------------------------------------------------------------
+
+    PluginsOptions plugins_options() {
+        return {.host = {.version = options_.version,
+                         .meter = [] { return io::read_thread_meter(); },
+                         .log = [this](const Note& note) { log(note); }},
+                .wall = [] { return io::wall_offset(); },
+                .keep_changes = [this](bool keep) { keep_changes(plugins_read_changes_, keep); }};
+    }
+
+    std::vector<api::PluginView> plugin_views() const {
+        std::vector<api::PluginView> views;
+        for (plugin::View& view : plugins_.views()) {
+            views.push_back({.name = std::move(view.name),
+                             .version = std::move(view.version),
+                             .path = std::move(view.path),
+                             .judges = view.judges,
+                             .observes = view.observes,
+                             .fenced = std::move(view.fenced),
+                             .calls = view.totals.calls,
+                             .denials = view.totals.denials,
+                             .strikes = view.totals.strikes});
+        }
+        return views;
+    }
+
     // Readers of the engine's changes -------------------------------------------------------------
 
     [[nodiscard]] bool keeps_changes() const {
-        return mirror_reads_changes_ || api_reads_changes_ || evpn_reads_changes_;
+        return mirror_reads_changes_ || api_reads_changes_ || evpn_reads_changes_ ||
+               plugins_read_changes_;
     }
     void keep_changes(bool& reader, bool keep) {
         const bool before = keeps_changes();
@@ -455,6 +501,7 @@ private:
                     const auto family = zapi::family_named(zebra_family_);
                     return family ? std::string(zapi::releases_of(*family)) : std::string();
                 },
+            .plugins = [this] { return plugin_views(); },
             .counters = [this] { return counters(); },
             .evpn_segments = [this] { return evpn_sync_.multihoming().segments(); },
             .evpn_peers = [this] { return evpn_.peers(); },
@@ -506,6 +553,16 @@ private:
         const zapi::Session* session = zapi_.session();
         EvpnSpeaker::Counters all = evpn_.counters();
         all.emplace_back("evpn_hosts_synced", engine_.synced_count());
+        std::uint64_t plugin_calls = 0;
+        std::uint64_t plugin_denials = 0;
+        std::uint64_t plugin_strikes = 0;
+        std::uint64_t plugins_fenced = 0;
+        for (const plugin::View& view : plugins_.views()) {
+            plugin_calls += view.totals.calls;
+            plugin_denials += view.totals.denials;
+            plugin_strikes += view.totals.strikes;
+            plugins_fenced += view.fenced.empty() ? 0U : 1U;
+        }
         const EvpnSpeaker::Counters others{
             {"claims_refused", learning.claims_refused},
             {"facts_refused", health.refused},
@@ -523,6 +580,11 @@ private:
             {"netlink_overruns", health.overruns},
             {"netlink_resyncs", health.resyncs},
             {"plane_routes", health.plane_routes},
+            {"plugin_calls", plugin_calls},
+            {"plugin_changes_queued", plugins_.waiting()},
+            {"plugin_denials", plugin_denials},
+            {"plugin_strikes", plugin_strikes},
+            {"plugins_fenced", plugins_fenced},
             {"probes", learning.asked},
             {"probes_queued", health.probes_queued},
             {"proxies", health.proxies},
@@ -584,6 +646,7 @@ private:
     io::Kernel kernel_;
     io::Snooper snooper_;
     Engine engine_;
+    Plugins plugins_;
     io::ZapiClient zapi_;
     ZapiBridge zapi_bridge_;
     EvpnSpeaker evpn_;
@@ -602,6 +665,7 @@ private:
     bool mirror_reads_changes_ = false;
     bool api_reads_changes_ = false;
     bool evpn_reads_changes_ = false;
+    bool plugins_read_changes_ = false;
     std::string zebra_family_;  // "A".."D", of the session that was last ready.
     std::uint64_t turns_ = 0;
     Duration longest_turn_{};

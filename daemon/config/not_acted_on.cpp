@@ -16,9 +16,8 @@ struct Unbuilt {
     std::string_view key;
     bool (*asks)(const Config&);
 };
-constexpr std::array<Unbuilt, 2> kUnbuilt{{
+constexpr std::array<Unbuilt, 1> kUnbuilt{{
     {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
-    {"plugins", [](const Config& c) { return !c.plugins.empty(); }},
 }};
 
 struct UnbuiltOfInterface {

@@ -19,6 +19,21 @@ namespace {
 
 // What people see --------------------------------------------------------------------------------
 
+std::string plugin_text(const Value& plugin) {
+    std::string text = fmt::format("{} {} {}, {} calls",
+                                   plugin.at("name").text(),
+                                   plugin.at("version").text(),
+                                   plugin.at("state").text(),
+                                   plugin.at("calls").text());
+    if (plugin.at("judges").is_true()) {
+        text += fmt::format(", {} denials", plugin.at("denials").text());
+    }
+    if (const std::string strikes = plugin.at("strikes").text(); strikes != "0") {
+        text += fmt::format(", {} strikes", strikes);
+    }
+    return text;
+}
+
 std::string status_text(const Value& status, bool colour) {
     const std::string plane = status.at("plane").text();
     std::string text = fmt::format("{}{}, planed {}: {}\n",
@@ -45,6 +60,11 @@ std::string status_text(const Value& status, bool colour) {
     for (const Value& milestone : std::get<Array>(status.at("milestones").is)) {
         text += fmt::format(
             "{:<12}{:<18}{}\n", title, milestone.at("name").text(), milestone.at("at").text());
+        title = "";
+    }
+    title = "plugins";
+    for (const Value& plugin : std::get<Array>(status.at("plugins").is)) {
+        text += fmt::format("{:<12}{}\n", title, plugin_text(plugin));
         title = "";
     }
     title = "drained";

@@ -15,9 +15,10 @@ from support.fake_zebra import FakeZebra
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 FIELDS = {
-    "status": "name plane version ready degraded drained milestones frr redis netlink hosts drains",
+    "status": "name plane version ready degraded drained milestones frr redis netlink hosts drains plugins",
     "interfaces": "name ifindex vrf carrier proxy_arp proxy_nd hosts max_hosts prefixes",
-    "hosts": "vrf interface address mac port state origin eligible reason answers since last_seen last_answer last_heard last_data",
+    "hosts": "vrf interface address mac port state origin eligible reason answers since "
+    "last_seen last_answer last_heard last_data denied",
     "routes": "vrf prefix interface origin state reason since",
     "proxies": "interface address state",
     "explain": "address verdict reason chain",

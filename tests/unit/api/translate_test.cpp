@@ -39,15 +39,17 @@ TEST(Translate, Host) {
                   "last_heard { seconds: 1000000000 nanos: 2000 }");
 }
 
-TEST(Translate, HostOfWhichLittleIsKnown) {
+TEST(Translate, DeniedHostOfWhichLittleIsKnown) {
     HostView host = kHost;
     host.mac = {};
     host.port = "";
     host.last_seen.reset();
+    host.denied = "guard: not here";
     v1::Host message;
 
     fill(message, host, kWall);
 
+    EXPECT_EQ(message.denied(), "guard: not here");
     EXPECT_EQ(message.mac(), "");
     EXPECT_FALSE(message.has_last_seen());
 }
@@ -103,7 +105,16 @@ TEST(Translate, Status) {
 
     fill(message,
          snapshot,
-         {.host_name = "leaf", .version = "1.2", .zebra_release = "FRR 8.4"},
+         {.host_name = "leaf",
+          .version = "1.2",
+          .zebra_release = "FRR 8.4",
+          .plugins = {{.name = "guard",
+                       .version = "3",
+                       .path = "/p/guard.so",
+                       .judges = true,
+                       .calls = 20,
+                       .denials = 2},
+                      {.name = "log", .observes = true, .fenced = "slow", .strikes = 3}}},
          kWall);
 
     EXPECT_EQ(message.name(), "leaf");
@@ -120,6 +131,12 @@ TEST(Translate, Status) {
     EXPECT_TRUE(message.redis().connected());
     EXPECT_EQ(message.netlink().overruns(), 3U);
     EXPECT_EQ(message.hosts().eligible(), 8U);
+    ASSERT_EQ(message.plugins_size(), 2);
+    EXPECT_EQ(message.plugins(0).ShortDebugString(),
+              "name: \"guard\" version: \"3\" path: \"/p/guard.so\" judges: true "
+              "state: \"running\" calls: 20 denials: 2");
+    EXPECT_EQ(message.plugins(1).ShortDebugString(),
+              "name: \"log\" observes: true state: \"fenced\" reason: \"slow\" strikes: 3");
 }
 
 TEST(Translate, AGoneObjectIsItsNamesAlone) {

@@ -39,8 +39,7 @@ TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
                         "10.0.0.5}], unresolved: reject}\n"
                         "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
                         "routes: {add_delay: 1s, max_withdraw: {at_least: 5}}\n"),
-        ElementsAre(
-            "redis.config_db", "plugins", "interfaces[0].proxy_arp", "interfaces[1].unresolved"));
+        ElementsAre("redis.config_db", "interfaces[0].proxy_arp", "interfaces[1].unresolved"));
 }
 
 TEST(NotActedOn, LeavesOutWhatAsksForNothing) {
