@@ -158,9 +158,24 @@ public:
         ++audit_;
         audit_started_ = now;
     }
+    /// Of what an audit sees: is the sink not as it should be, with nothing under way that explains
+    /// it? No operation waits to be handed out or to be answered, or was sent too shortly before
+    /// the audit began. An answer that is overdue explains nothing. Asked before observe().
+    [[nodiscard]] bool differs(const Key& key, const std::optional<Value>& actual) const {
+        const Entry* found = entries_.find(key);
+        if (found == nullptr) {
+            return actual.has_value();
+        }
+        const Entry& entry = *found;
+        const bool waits = entry.queued_put || entry.queued_delete;
+        const bool answer_is_due = entry.in_flight != 0 && !entry.overdue;
+        const bool settled = entry.sent_at + options_.audit_settle <= audit_started_;
+        return entry.desired != actual && !waits && !answer_is_due && settled;
+    }
     /// Every key that the sink did not show since audit_begin is absent there, but for those that
-    /// we touched too shortly before.
-    void audit_end(TimePoint now) {
+    /// we touched too shortly before. `missing_key(key)` is told of each before it is observed.
+    template <class Missing>
+    void audit_end(TimePoint now, Missing missing_key) {
         std::vector<Key> missing;
         entries_.for_each([&](const Key& key, const Entry& entry) {
             const bool settled = entry.sent_at + options_.audit_settle <= audit_started_;
@@ -170,8 +185,12 @@ public:
             }
         });
         for (const Key& key : missing) {
+            missing_key(key);
             observe(key, std::nullopt, now);
         }
+    }
+    void audit_end(TimePoint now) {
+        audit_end(now, [](const Key& /*key*/) {});
     }
 
     void complete(const Op& op, OpResult result, TimePoint now) {

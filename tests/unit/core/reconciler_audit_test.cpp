@@ -46,6 +46,71 @@ TEST_F(ReconcilerTest, PutsAgainWhatAnAuditDoesNotShow) {
     EXPECT_THAT(drain(), ElementsAre(Op{.id = 3, .key = "a", .put = 1}));
 }
 
+// What an audit may call a difference -------------------------------------------------------------
+
+TEST_F(ReconcilerTest, DiffersWhereAnAuditSeesSomethingElseThanWanted) {
+    hold("a", 1);
+    now += 10s;
+    sink.audit_begin(now);
+
+    EXPECT_FALSE(sink.differs("a", 1));
+    EXPECT_TRUE(sink.differs("a", 2));
+    EXPECT_TRUE(sink.differs("a", std::nullopt));
+    EXPECT_TRUE(sink.differs("left over", 1));
+    EXPECT_FALSE(sink.differs("nowhere", std::nullopt));
+}
+
+TEST_F(ReconcilerTest, DoesNotDifferWhileSomethingIsUnderWay) {
+    hold("sent just before", 1);
+    now += 900ms;
+    sink.audit_begin(now);
+    EXPECT_FALSE(sink.differs("sent just before", std::nullopt));
+
+    sink.want("waits", 1);
+    EXPECT_FALSE(sink.differs("waits", std::nullopt));
+    (void)drain();
+    EXPECT_FALSE(sink.differs("waits", std::nullopt));  // For the answer.
+
+    sink.unwant("sent just before");
+    EXPECT_FALSE(sink.differs("sent just before", 1));
+}
+
+TEST_F(ReconcilerTest, DiffersWhereTheAnswerIsOverdue) {
+    sink.want("a", 1);
+    (void)drain();
+    now += 3s;
+    ASSERT_TRUE(sink.overdue(now));
+    sink.audit_begin(now);
+
+    EXPECT_TRUE(sink.differs("a", std::nullopt));
+    EXPECT_FALSE(sink.differs("a", 1));
+}
+
+TEST_F(ReconcilerTest, DiffersWhereTheSinkHasRejectedWhatIsWanted) {
+    hold("a", 1);
+    sink.reject("a", now);
+    now += 10s;
+    sink.audit_begin(now);
+
+    EXPECT_TRUE(sink.differs("a", std::nullopt));
+}
+
+TEST_F(ReconcilerTest, TellsWhatAnAuditDidNotShowBeforeItDrawsItsConclusion) {
+    hold("a", 1);
+    hold("b", 1);
+    now += 10s;
+    std::vector<std::string> missing;
+
+    sink.audit_begin(now);
+    sink.observe("b", 1, now);
+    sink.audit_end(now, [&](const std::string& key) {
+        EXPECT_EQ(sink.state(key), SinkState::Held);
+        missing.push_back(key);
+    });
+
+    EXPECT_THAT(missing, ElementsAre("a"));
+}
+
 TEST_F(ReconcilerTest, ConcludesNothingOnWhatWasSentJustBeforeAnAudit) {
     hold("a", 1);
     now += 500ms;
