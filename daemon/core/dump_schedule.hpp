@@ -27,6 +27,7 @@ public:
     /// Has this table been read whole once, with every event of that time?
     [[nodiscard]] bool synced(DumpKind kind) const { return state(kind).synced; }
     [[nodiscard]] bool all_synced() const;  // Of those that hosts are judged by.
+    [[nodiscard]] bool running(DumpKind kind) const { return state(kind).running; }
     /// Asked for again since the last dump of it began.
     [[nodiscard]] bool requested(DumpKind kind) const { return state(kind).wanted; }
 

@@ -109,11 +109,14 @@ void Engine::fetch_ahead(std::span<const Input> inputs) const {
 
 void Engine::on(const LinkSeen& seen, TimePoint now) {
     const Link* known = links_.find(seen.link.index);
+    const bool audited = seen.source == Source::Dump && audits_.compares(AuditTable::Links);
+    const auto before = audited && known != nullptr ? std::optional(*known) : std::nullopt;
     // A link that appears has left no bridge: its forwarding entries may have been read before it.
     const IfIndex old_master = known == nullptr ? seen.link.master : known->master;
     const MacAddress old_mac = known == nullptr ? MacAddress{} : known->mac;
     const bool was_known = known != nullptr;
     const auto change = links_.see(seen);
+    audit_link(seen, before);
     if (!change) {
         return;
     }
@@ -175,6 +178,7 @@ void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint 
 }
 
 void Engine::on(const LinkGone& gone, TimePoint now) {
+    audits_.explained(gone.link);
     const auto link = links_.gone(gone.link);
     if (!link) {
         return;
@@ -209,7 +213,16 @@ void Engine::on(const LinkGone& gone, TimePoint now) {
 }
 
 void Engine::on(const AddressSeen& seen, TimePoint /*now*/) {
+    const bool dumped = seen.source == Source::Dump;
+    if (!dumped) {
+        audits_.explained(std::pair(seen.link, seen.address));
+    } else if (served_.find(seen.link) != nullptr) {
+        audits_.entry_read(AuditTable::Addresses);
+    }
     if (addresses_.see(seen)) {
+        if (dumped) {
+            audit_address(seen.link, seen.address, true);
+        }
         served_dirty_ = true;
         mark_address_dirty(seen.address.address());
         proxies_.mark(seen.address.address());
@@ -217,6 +230,7 @@ void Engine::on(const AddressSeen& seen, TimePoint /*now*/) {
 }
 
 void Engine::on(const AddressGone& gone, TimePoint /*now*/) {
+    audits_.explained(std::pair(gone.link, gone.address));
     if (addresses_.gone(gone.link, gone.address)) {
         served_dirty_ = true;
         mark_address_dirty(gone.address.address());
@@ -227,6 +241,11 @@ void Engine::on(const AddressGone& gone, TimePoint /*now*/) {
 // Neighbours and forwarding entries ---------------------------------------------------------------
 
 void Engine::on(const NeighborSeen& seen, TimePoint now) {
+    if (seen.source != Source::Dump) {
+        audits_.explained(seen.key);
+    } else if (served_.find(seen.key.link) != nullptr && !seen.key.address.is_multicast()) {
+        audits_.entry_read(AuditTable::Neighbors);
+    }
     if (seen.neighbor.state == Nud::Failed && is_our_deletion(seen.key)) {
         return;  // The kernel says so of what it is about to delete; that is told next.
     }
@@ -246,6 +265,10 @@ void Engine::take_over(const NeighborSeen& seen, TimePoint now) {
         return;
     }
     const Neighbor& old = change.before;
+    const bool compared = change.was_in_kernel || old == Neighbor{};  // Else we put it back.
+    if (seen.source == Source::Dump && compared && audits_.compares(AuditTable::Neighbors)) {
+        audit_neighbor(seen.key, old, seen.neighbor);
+    }
     crowds_changed_ = crowds_changed_ || old == Neighbor{};
     if (!old.mac.is_zero() && old.mac != seen.neighbor.mac) {
         note_mac(*record, old.mac);
@@ -305,6 +328,7 @@ bool Engine::is_our_deletion(const NeighborKey& key) const {
 }
 
 void Engine::on(const NeighborGone& gone, TimePoint now) {
+    audits_.explained(gone.key);
     neighbors_.note_deleted(gone.key);
     const bool by_us = is_our_deletion(gone.key);
     deletions_.erase(gone.key);
@@ -415,12 +439,29 @@ void Engine::on(const FdbSeen& seen, TimePoint /*now*/) {
         return;
     }
     note_synced_moved(seen);
+    const bool dumped = seen.source == Source::Dump;
+    if (!dumped) {
+        audits_.explained(seen.key);
+    } else if (!served_.on_bridge(seen.key.bridge, seen.key.vlan).empty()) {
+        audits_.entry_read(AuditTable::Forwarding);
+    }
+    const bool compared = dumped && audits_.compares(AuditTable::Forwarding);
+    const auto before = compared ? live_port_of(seen.key) : std::nullopt;
     if (fdb_.see(seen, links_.is_up(seen.entry.port))) {
         mark_mac_dirty(seen.key);
     }
+    if (compared) {
+        audit_forwarding(seen.key, before, live_port_of(seen.key));
+    }
+}
+
+std::optional<IfIndex> Engine::live_port_of(const FdbKey& key) const {
+    const PortBinding* binding = fdb_.find(key);
+    return binding != nullptr && binding->live ? std::optional(binding->port) : std::nullopt;
 }
 
 void Engine::on(const FdbGone& gone, TimePoint /*now*/) {
+    audits_.explained(gone.key);
     fdb_.gone(gone);
     for (const NeighborKey& key : steered_by(gone.key)) {
         unsynced_.push_back(key);
@@ -446,13 +487,18 @@ void Engine::on(const DumpFinished& finished, TimePoint now) {
     dumps_.finished(finished.kind, finished.complete, conclusive, now);
     switch (finished.kind) {
         case DumpKind::Links:
-            for (const IfIndex link : links_.dump_finish(conclusive)) {
-                on(LinkGone{.link = link}, now);
+            for (const IfIndex index : links_.dump_finish(conclusive)) {
+                const Link link = *links_.find(index);
+                on(LinkGone{.link = index}, now);
+                audit_link_gone(link);
             }
-            settings_.audit();
+            audit_settings(now);
             break;
         case DumpKind::Addresses:
-            if (addresses_.dump_finish(conclusive)) {
+            if (const auto gone = addresses_.dump_finish(conclusive); !gone.empty()) {
+                for (const auto& [link, address] : gone) {
+                    audit_address(link, address, false);
+                }
                 served_dirty_ = true;
                 mark_all_dirty();
             }
@@ -464,9 +510,16 @@ void Engine::on(const DumpFinished& finished, TimePoint now) {
             }
             recheck_synced();
             break;
-        case DumpKind::Fdb: fdb_.dump_finish(conclusive); break;
+        case DumpKind::Fdb:
+            for (const FdbKey& key : fdb_.dump_finish(conclusive)) {
+                if (audits_.compares(AuditTable::Forwarding)) {
+                    audit_forwarding(key, fdb_.find(key)->port, std::nullopt);
+                }
+            }
+            break;
         case DumpKind::Proxies: proxies_.dump_finish(finished.complete, now); break;
     }
+    read_ends(finished.kind, conclusive, now);
     if (!finished.complete) {
         say(Level::Warn,
             "netlink.dump.incomplete",
@@ -492,6 +545,9 @@ void Engine::on(const DumpFinished& finished, TimePoint now) {
 void Engine::sweep_neighbors(bool conclusive, TimePoint now) {
     for (const NeighborKey& key : neighbors_.dump_finish(conclusive)) {
         const NeighborRecord* record = neighbors_.find(key);
+        if (audits_.compares(AuditTable::Neighbors)) {
+            audit_neighbor(key, record->neighbor, Neighbor{});
+        }
         // What was silent for a minute may have been collected, what spoke since cannot have.
         const bool collectable =
             record->neighbor.state == Nud::Stale && record->changed + limits::kGcStaleTime <= now;
@@ -555,12 +611,19 @@ void Engine::on(const RouteAnswered& answered, TimePoint now) {
 }
 
 void Engine::on(const RouteSeen& seen, TimePoint now) {
+    if (seen.route) {
+        audits_.entry_read(AuditTable::Routes);
+    }
     sink_.seen(seen, now);
     note_settled(seen.key, now);
 }
 
 void Engine::on(const ReadBackFinished& finished, TimePoint now) {
     sink_.read_back_finished(finished, now);
+    note_routes_found();
+    if (audits_.is_reading(AuditTable::Routes)) {
+        audits_.read_ends(AuditTable::Routes, finished.complete, now);
+    }
     if (finished.complete) {
         times_.audited([this](const RouteKey& key) { return sink_.routes().state(key); });
     }
@@ -590,6 +653,7 @@ void Engine::on(const ZapiUp& up, TimePoint now) {
 
 void Engine::on(const ZapiLost& lost, TimePoint /*now*/) {
     sink_.lost();
+    audits_.cannot_read(AuditTable::Routes, "not connected", "connects again");
     plane_.lost();
     degrade("zebra", lost.why.text);
 }
@@ -611,6 +675,7 @@ void Engine::on(const BgpPeersSeen& seen, TimePoint /*now*/) {
 
 void Engine::on(const KernelAnswered& answered, TimePoint now) {
     if (const auto outcome = settings_.answered(answered)) {
+        note_setting_found(*outcome);
         if (outcome->error) {
             degrade("setting " + outcome->name, outcome->error->text);
         } else {

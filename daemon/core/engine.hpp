@@ -21,6 +21,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "config/config.hpp"
+#include "core/audits.hpp"
 #include "core/blast_shield.hpp"
 #include "core/conflicts.hpp"
 #include "core/damping.hpp"
@@ -104,6 +105,15 @@ public:
     /// Refused, it may not be done, and why (engine_commands.cpp).
     [[nodiscard]] Result<std::size_t> concerned_by(const Command& command) const;
     [[nodiscard]] const Drains& drains() const { return drains_; }
+
+    /// What the audits of tables have found: between AuditRequested and AuditEnded in words.
+    [[nodiscard]] const Audits& audits() const { return audits_; }
+    /// All that was to be read has been, and what was found has its words.
+    [[nodiscard]] bool audit_is_done() const {
+        return audits_.is_done() && proxies_found_.empty() && routes_found_.empty();
+    }
+    /// For the last who asks for it.
+    [[nodiscard]] AuditReport take_audit() { return audits_.take_report(); }
 
     struct Totals {
         std::size_t neighbors = 0;
@@ -233,6 +243,8 @@ private:
     void on(const UndrainRequested& requested, TimePoint now);
     void on(const ProbeRequested& requested, TimePoint now);
     void on(const ForgetRequested& requested, TimePoint now);
+    void on(const AuditRequested& requested, TimePoint now);
+    void on(const AuditEnded& ended, TimePoint now);
     void on(const ConfigChanged& changed, TimePoint now);
     void on(const StopRequested& requested, TimePoint now);
 
@@ -395,6 +407,28 @@ private:
     void move_drained(std::vector<NeighborKey> hosts);
     void run_drains(TimePoint now);
 
+    // What reads of tables show that we did not know, or did not want (engine_audit.cpp).
+    void run_audits(TimePoint now);
+    void read_begins(DumpKind kind, TimePoint now);
+    void read_ends(DumpKind kind, bool conclusive, TimePoint now);
+    void audit_settings(TimePoint now);
+    void audit_link(const LinkSeen& seen, const std::optional<Link>& before);
+    void audit_link_gone(const Link& link);
+    [[nodiscard]] bool concerns_us(const Link& link) const;
+    void audit_address(IfIndex link, const IpPrefix& address, bool there);
+    void audit_neighbor(const NeighborKey& key, const Neighbor& before, const Neighbor& after);
+    [[nodiscard]] std::optional<IfIndex> live_port_of(const FdbKey& key) const;
+    void audit_forwarding(const FdbKey& key,
+                          std::optional<IfIndex> before,
+                          std::optional<IfIndex> after);
+    void note_proxies_found();
+    void note_routes_found();
+    void tell_found();
+    [[nodiscard]] Difference words_of(const Proxies::Found& found) const;
+    [[nodiscard]] Difference words_of(const RouteSink::Found& found) const;
+    void note_setting_found(const KernelSettings::Outcome& outcome);
+    [[nodiscard]] std::string vrf_name(VrfId vrf) const;
+
     // Static hosts, addresses that two claim, alarms on single hosts (engine_hosts.cpp).
     void update_statics();
     void mark_statics_dirty(std::string_view port);
@@ -483,6 +517,10 @@ private:
     TimePoint next_link_read_{};
 
     DumpSchedule dumps_;
+    Audits audits_;
+    // Of which an operator's audit is still to be told.
+    std::vector<Proxies::Found> proxies_found_;
+    std::vector<RouteSink::Found> routes_found_;
     ProbeQueue probes_;
     RefreshQueue refreshes_;
     // Heard, and not what the kernel has: to be written then, if it still has not.

@@ -48,6 +48,7 @@ void Engine::settle(TimePoint now) {
             watch_crowds();
         }
     }
+    run_audits(now);
     run_proxies(now);
     run_routes(now);
     run_refresh(now);
@@ -427,6 +428,7 @@ void Engine::run_routes(TimePoint now) {
         sink_.request_read_back();
     }
     if (restart_completed_ && sink_.read_back_due(now)) {
+        audits_.read_begins(AuditTable::Routes, sink_.read_back_done(), now);
         outputs_.emplace_back(StartReadBack{});
     }
     if (restart_completed_ && sink_.is_up() && sink_.read_back_done() && sink_.quiet()) {
@@ -469,6 +471,7 @@ void Engine::run_dumps(TimePoint now) {
         if (*kind == DumpKind::Proxies) {
             proxies_.dump_begin(now);
         }
+        read_begins(*kind, now);
         outputs_.emplace_back(StartDump{.kind = *kind});
     }
 }
@@ -578,6 +581,10 @@ std::optional<TimePoint> Engine::wake_at() {
         }
     };
     sooner(dumps_.wake_at());
+    sooner(audits_.wake_at());
+    if (!routes_found_.empty() || !proxies_found_.empty()) {
+        sooner(now_);
+    }
     if (facts_whole_) {
         sooner(plane_.wake_at());
         sooner(proxies_.wake_at(now_));

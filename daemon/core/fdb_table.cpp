@@ -171,16 +171,21 @@ void FdbTable::link_gone(const Link& link, const LinkTable& links) {
     }
 }
 
-void FdbTable::dump_finish(bool complete) {
+std::vector<FdbKey> FdbTable::dump_finish(bool complete) {
+    std::vector<FdbKey> absent;
     if (!epoch_.finish(complete)) {
-        return;
+        return absent;
     }
-    bindings_.for_each([this](const FdbKey&, PortBinding& binding) {
-        if (!epoch_.is_marked(binding.mark)) {
-            binding.live = false;
-            binding.heard_early = false;
+    bindings_.for_each([&](const FdbKey& key, PortBinding& binding) {
+        if (epoch_.is_marked(binding.mark)) {
+            return;
         }
+        if (std::exchange(binding.live, false)) {
+            absent.push_back(key);
+        }
+        binding.heard_early = false;
     });
+    return absent;
 }
 
 PortBinding* FdbTable::find(const FdbKey& key) {

@@ -60,7 +60,8 @@ public:
     void link_gone(const Link& link, const LinkTable& links);
 
     void dump_begin() { epoch_.begin(); }
-    void dump_finish(bool complete);
+    /// Entries that the kernel has no more, by a complete dump; their memory stays.
+    std::vector<FdbKey> dump_finish(bool complete);
 
     void prefetch(const FdbKey& key) const { bindings_.prefetch(key); }
     [[nodiscard]] PortBinding* find(const FdbKey& key);

@@ -324,6 +324,15 @@ struct ForgetRequested {
 };
 using Command = std::variant<DrainRequested, UndrainRequested, ProbeRequested, ForgetRequested>;
 
+/// An operator wants to know what is otherwise than it should be: every table is read anew, and
+/// what differs is kept (Engine::audits()) until AuditEnded.
+struct AuditRequested {
+    bool operator==(const AuditRequested&) const = default;
+};
+struct AuditEnded {
+    bool operator==(const AuditEnded&) const = default;
+};
+
 struct ConfigChanged {
     std::shared_ptr<const Config> config{};
     bool operator==(const ConfigChanged&) const = default;
@@ -376,6 +385,8 @@ using Input = std::variant<LinkSeen,
                            UndrainRequested,
                            ProbeRequested,
                            ForgetRequested,
+                           AuditRequested,
+                           AuditEnded,
                            ConfigChanged,
                            StopRequested>;
 

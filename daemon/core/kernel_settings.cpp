@@ -120,11 +120,20 @@ void KernelSettings::forget(IfIndex link) {
 }
 
 void KernelSettings::audit() {
+    const bool at_rest = is_idle();  // Else it may be otherwise because we are about to change it.
     for (const auto& [link, interface] : interfaces_) {
         for (const Applied& applied : interface.applied) {
-            apply(link, interface, applied);
+            apply(link, interface, applied, at_rest);
         }
     }
+}
+
+std::size_t KernelSettings::size() const {
+    std::size_t count = 0;
+    for (const auto& [link, interface] : interfaces_) {
+        count += interface.applied.size();
+    }
+    return count;
 }
 
 void KernelSettings::undo_all() {
@@ -148,7 +157,11 @@ std::optional<KernelSettings::Outcome> KernelSettings::answered(const KernelAnsw
         note_found(pending, answer.found);
     }
     return Outcome{.name = setting_name(pending.apply.setting, pending.apply.name),
-                   .error = answer.error};
+                   .error = answer.error,
+                   .link = pending.apply.link,
+                   .wanted = pending.apply.value,
+                   .found = answer.found,
+                   .differs = pending.audit && answer.found != pending.apply.value};
 }
 
 void KernelSettings::note_found(const Pending& pending, std::optional<std::uint32_t> found) {
@@ -197,12 +210,16 @@ void KernelSettings::undo_from(IfIndex link, Interface& interface, std::size_t k
     }
 }
 
-void KernelSettings::apply(IfIndex link, const Interface& interface, const Applied& applied) {
+void KernelSettings::apply(IfIndex link,
+                           const Interface& interface,
+                           const Applied& applied,
+                           bool audit) {
     queue_.push_back({.apply = {.link = link,
                                 .name = interface.name,
                                 .setting = applied.setting,
                                 .value = applied.value},
-                      .undo = false});
+                      .undo = false,
+                      .audit = audit});
 }
 
 }  // namespace planed

@@ -4,6 +4,7 @@
 // proxied answer waits, and older kernels divide by the delay while answering (felix issue 1937).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -38,12 +39,20 @@ public:
     struct Outcome {
         std::string name;
         std::optional<Error> error;
+        IfIndex link{};
+        std::uint32_t wanted = 0;
+        std::optional<std::uint32_t> found{};
+        /// An audit has asked, and found it otherwise than we had left it.
+        bool differs = false;
         bool operator==(const Outcome&) const = default;
     };
     /// Nullopt: no request of ours.
     std::optional<Outcome> answered(const KernelAnswered& answer);
 
     std::optional<ApplySetting> poll(std::uint64_t& next_request);
+    /// Everything has been asked for and answered.
+    [[nodiscard]] bool is_idle() const { return queue_.empty() && asked_.empty(); }
+    [[nodiscard]] std::size_t size() const;  // Settings that are kept.
 
 private:
     struct Applied {
@@ -58,11 +67,15 @@ private:
     struct Pending {
         ApplySetting apply;
         bool undo = false;
+        bool audit = false;
     };
 
     void undo_from(IfIndex link, Interface& interface, std::size_t keep);
     void note_found(const Pending& pending, std::optional<std::uint32_t> found);
-    void apply(IfIndex link, const Interface& interface, const Applied& applied);
+    void apply(IfIndex link,
+               const Interface& interface,
+               const Applied& applied,
+               bool audit = false);
 
     absl::btree_map<IfIndex, Interface> interfaces_;
     std::deque<Pending> queue_;

@@ -120,6 +120,18 @@ inline constexpr std::size_t kDrainsMax = 1'024;
 // Routes under way of which it is measured how long they take; more at once are not measured.
 inline constexpr std::size_t kTimedRoutesMax = 16'384;
 
+// What a dump shows to be otherwise is a difference if no notification has told of it so long
+// after: the kernel sends them as it changes its tables, and we read them in another socket.
+// linkwatch puts off what it tells of a link; of an IPv6 address it is told once nobody else has
+// it.
+inline constexpr Duration kAuditGrace = 200ms;
+inline constexpr Duration kAuditGraceLinks = kLinkReadWindow;
+inline constexpr Duration kAuditGraceAddresses = 2500ms;
+// Differences that an audit tells one by one; beyond this it counts.
+inline constexpr std::size_t kDifferencesMax = 65'536;
+// And finds words for in a turn, at about a microsecond each.
+inline constexpr std::size_t kToldPerTurnMax = 2'048;
+
 // Read-backs of our own routes: this far apart at least, and one every audit interval.
 inline constexpr Duration kReadBackSpacing = 1s;
 inline constexpr Duration kReadBackTimeout = 30s;

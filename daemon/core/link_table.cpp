@@ -189,11 +189,11 @@ bool AddressTable::link_gone(IfIndex link) {
     return changed;
 }
 
-bool AddressTable::dump_finish(bool complete) {
-    if (!epoch_.finish(complete)) {
-        return false;
-    }
+std::vector<std::pair<IfIndex, IpPrefix>> AddressTable::dump_finish(bool complete) {
     std::vector<Key> absent;
+    if (!epoch_.finish(complete)) {
+        return absent;
+    }
     for (const auto& [key, mark] : addresses_) {
         if (!epoch_.is_marked(mark)) {
             absent.push_back(key);
@@ -202,7 +202,7 @@ bool AddressTable::dump_finish(bool complete) {
     for (const Key& key : absent) {
         (void)gone(key.first, key.second);
     }
-    return !absent.empty();
+    return absent;
 }
 
 std::vector<IpPrefix> AddressTable::of(IfIndex link) const {

@@ -90,8 +90,8 @@ public:
     bool link_gone(IfIndex link);
 
     void dump_begin() { epoch_.begin(); }
-    /// True if a complete dump has removed something.
-    bool dump_finish(bool complete);
+    /// What a complete dump has removed.
+    std::vector<std::pair<IfIndex, IpPrefix>> dump_finish(bool complete);
 
     [[nodiscard]] bool owns(const IpAddress& address) const { return owned_.contains(address); }
     /// The interface's own addresses with their lengths, in order.

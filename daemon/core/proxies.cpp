@@ -99,6 +99,7 @@ std::vector<NeighborKey> Proxies::on_link(IfIndex link) const {
 
 void Proxies::dump_begin(TimePoint now) {
     foreign_so_far_.clear();
+    found_.clear();
     entries_.audit_begin(now);
 }
 
@@ -112,8 +113,19 @@ void Proxies::see(const ProxySeen& seen, TimePoint now) {
     }
     if (foreign_.erase(seen.key) > 0) {
         mark(seen.key.address);
+    } else {
+        compare(seen.key, true);
     }
     entries_.observe(seen.key, ProxyEntry{}, now);
+}
+
+// Until the wishes are known nothing can be against them.
+void Proxies::compare(const NeighborKey& key, bool there) {
+    const auto actual = there ? std::optional(ProxyEntry{}) : std::nullopt;
+    const bool decided = trusted_ && !marked_.contains(key.address);
+    if (decided && found_.size() < limits::kProxiesMax && entries_.differs(key, actual)) {
+        found_.push_back({.key = key, .there = there});
+    }
 }
 
 void Proxies::see_foreign(const NeighborKey& key, TimePoint now) {
@@ -140,7 +152,7 @@ void Proxies::dump_finish(bool complete, TimePoint now) {
     }
     std::swap(foreign_, foreign_so_far_);
     foreign_so_far_.clear();
-    entries_.audit_end(now);
+    entries_.audit_end(now, [this](const NeighborKey& key) { compare(key, false); });
 }
 
 // Operations --------------------------------------------------------------------------------------

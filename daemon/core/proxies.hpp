@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <absl/container/btree_map.h>
@@ -75,6 +76,14 @@ public:
     void dump_begin(TimePoint now);
     void see(const ProxySeen& seen, TimePoint now);
     void dump_finish(bool complete, TimePoint now);
+    /// Entries that the dump showed to be there, or not, against our wish, with nothing under way
+    /// that explains it.
+    struct Found {
+        NeighborKey key{};
+        bool there = false;
+        bool operator==(const Found&) const = default;
+    };
+    [[nodiscard]] std::vector<Found> take_found() { return std::exchange(found_, {}); }
 
     // Operations.
     /// From now on they are handed out: until then it is not known what is wanted.
@@ -106,6 +115,7 @@ public:
 private:
     void decide(const NeighborKey& key, bool wanted);
     void see_foreign(const NeighborKey& key, TimePoint now);
+    void compare(const NeighborKey& key, bool there);
     [[nodiscard]] std::vector<NeighborKey> on_link(IfIndex link) const;
 
     absl::btree_map<IfIndex, ServedInterface> served_;  // As if all were up.
@@ -113,6 +123,7 @@ private:
     Entries entries_;
     absl::btree_set<NeighborKey> foreign_;         // Other programs'.
     absl::btree_set<NeighborKey> foreign_so_far_;  // Of the running dump.
+    std::vector<Found> found_;                     // By the running dump.
     absl::btree_map<std::uint64_t, Entries::Op> asked_;
     std::size_t budget_ = 0;
     bool trusted_ = false;

@@ -83,7 +83,18 @@ void RouteSink::answered(const RouteAnswered& answer, TimePoint now) {
 
 void RouteSink::seen(const RouteSeen& seen, TimePoint now) {
     if (reading_) {
+        compare(seen.key, seen.route);
         routes_.observe(seen.key, seen.route, now);
+    }
+}
+
+void RouteSink::compare(const RouteKey& key, const std::optional<HostRoute>& route) {
+    if (read_backs_ > 0 && found_.size() < limits::kRoutesInFlightMax &&
+        routes_.differs(key, route)) {
+        found_.push_back({.key = key,
+                          .wanted = routes_.desired(key),
+                          .route = route,
+                          .rejected = routes_.state(key) == SinkState::Rejected});
     }
 }
 
@@ -97,8 +108,8 @@ void RouteSink::read_back_finished(const ReadBackFinished& finished, TimePoint n
         read_back_wanted_ = true;
         return;
     }
+    routes_.audit_end(now, [this](const RouteKey& key) { compare(key, std::nullopt); });
     ++read_backs_;
-    routes_.audit_end(now);
     audit_at_ = now + limits::kAuditInterval;
 }
 
@@ -130,6 +141,7 @@ bool RouteSink::read_back_due(TimePoint now) {
     reading_since_ = now;
     read_back_wanted_ = false;
     read_back_not_before_ = now + limits::kReadBackSpacing;
+    found_.clear();
     routes_.audit_begin(now);
     return true;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/input.hpp"
@@ -34,6 +35,17 @@ public:
     void seen(const RouteSeen& seen, TimePoint now);
     void read_back_finished(const ReadBackFinished& finished, TimePoint now);
 
+    /// Routes that zebra showed, or did not, against our wish, with nothing under way that explains
+    /// it. Not by the first read-back of a session: it shows what an earlier one has left.
+    struct Found {
+        RouteKey key{};
+        std::optional<HostRoute> wanted{};
+        std::optional<HostRoute> route{};
+        bool rejected = false;  // zebra has said that it prefers another.
+        bool operator==(const Found&) const = default;
+    };
+    [[nodiscard]] std::vector<Found> take_found() { return std::exchange(found_, {}); }
+
     /// The next operation; nothing while the session is away.
     std::optional<SendRoute> next(TimePoint now);
     /// Is a read-back due (audit, overdue answers, after the restart was completed)? Asks once.
@@ -50,7 +62,10 @@ public:
     [[nodiscard]] std::vector<RouteKey> take_journal() { return routes_.take_journal(); }
 
 private:
+    void compare(const RouteKey& key, const std::optional<HostRoute>& route);
+
     Routes routes_;
+    std::vector<Found> found_;  // By the running read-back.
     bool up_ = false;
     bool reading_ = false;
     bool read_back_wanted_ = false;

@@ -228,8 +228,8 @@ TEST(EngineRoutes, OfTheDeadAreNotLeftToZebraWhenPlanedStopsInTheSameTurn) {
 
 TEST(EngineRoutes, OfMoreHostsThanATurnPlansComeInTheNextOnes) {
     Leaf leaf(serving({"br0"}), rail());
-    constexpr std::size_t kHosts = limits::kPlannedPerTurnMax + 10;
-    for (std::size_t i = 0; i < kHosts; ++i) {
+    constexpr std::size_t kMoreThanATurn = limits::kPlannedPerTurnMax + 10;
+    for (std::size_t i = 0; i < kMoreThanATurn; ++i) {
         const NeighborKey key{.link = kBr0,
                               .address = IpAddress::v4(10,
                                                        0,

@@ -270,11 +270,17 @@ TEST_F(KernelSettingsTest, TellTheOutcomeByTheNameThatSysctlPrints) {
     (void)ask();
 
     const Error refused{.code = Errc::System, .text = "no such file", .system_errno = 2};
-    EXPECT_EQ(
-        settings.answered({.request = 2, .error = refused}),
-        (KernelSettings::Outcome{.name = "ipv6.conf.br0.accept_untracked_na", .error = refused}));
+    EXPECT_EQ(settings.answered({.request = 2, .error = refused}),
+              (KernelSettings::Outcome{.name = "ipv6.conf.br0.accept_untracked_na",
+                                       .error = refused,
+                                       .link = served.link,
+                                       .wanted = 2}));
     EXPECT_EQ(settings.answered({.request = 1, .found = 0}),
-              (KernelSettings::Outcome{.name = "ipv4.conf.br0.arp_accept", .error = {}}));
+              (KernelSettings::Outcome{.name = "ipv4.conf.br0.arp_accept",
+                                       .error = {},
+                                       .link = served.link,
+                                       .wanted = 2,
+                                       .found = 0}));
     EXPECT_EQ(settings.answered({.request = 1, .found = 0}), std::nullopt);
     EXPECT_EQ(settings.answered({.request = 99}), std::nullopt);
 }
