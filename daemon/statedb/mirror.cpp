@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "net/assert.hpp"
 
 namespace planed::statedb {
@@ -17,6 +19,10 @@ NeighborKey neighbor_key(const Object& object) {
 
 RouteKey route_key(const Object& object) {
     return {.vrf = object.vrf, .prefix = host_prefix(object.address)};
+}
+
+std::string row_of(std::size_t fields) {
+    return fmt::format("a row of {} field{}", fields, fields == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -86,6 +92,7 @@ void Mirror::set_wall(WallOffset wall) {
 
 void Mirror::settle(const EngineView& view, TimePoint now) {
     settled_at_ = now;
+    describe_found(view);
     if (!filled_ && !view.is_whole()) {
         return;
     }
@@ -352,6 +359,7 @@ void Mirror::up(TimePoint now) {
 }
 
 void Mirror::lost() {
+    audit_.lost();
     up_ = false;
     reading_ = false;
     in_step_ = false;
@@ -371,7 +379,12 @@ std::optional<MirrorOp> Mirror::next(const EngineView& view, TimePoint now) {
     if (!up_ || !filled_) {
         return std::nullopt;
     }
+    if (audit_.wants() && first_read_ && !reading_) {
+        read_back_wanted_ = true;
+        audit_.asked();
+    }
     if (read_back_due(now)) {
+        audit_.read_begins(first_read_, now);
         reading_ = true;
         read_back_wanted_ = false;
         puts_held_until_ = puts_held_until_.value_or(now + options_.hold_puts);
@@ -481,7 +494,9 @@ void Mirror::row_seen(const std::string& key,
         replace_.insert(key);
     }
     global_row_stood_ = global_row_stood_ || key == global_key_;
-    rows_.observe(key, Wish{.digest = digest(names_and_values)}, now);
+    const Wish seen{.digest = digest(names_and_values)};
+    compare(key, seen, names_and_values);
+    rows_.observe(key, seen, now);
 }
 
 void Mirror::row_of_wrong_type(const std::string& key, TimePoint now) {
@@ -491,7 +506,8 @@ void Mirror::row_of_wrong_type(const std::string& key, TimePoint now) {
     if (rows_.desired(key)) {
         replace_.insert(key);
     }
-    rows_.observe(key, Wish{}, now);  // A digest that no row has.
+    compare(key, Wish{}, {});  // A digest that no row has.
+    rows_.observe(key, Wish{}, now);
 }
 
 void Mirror::heartbeat_seen(std::span<const std::string_view> names_and_values, TimePoint now) {
@@ -521,11 +537,61 @@ void Mirror::read_back_finished(bool complete, TimePoint now) {
         read_back_wanted_ = true;
         return;
     }
-    rows_.audit_end(now);
+    rows_.audit_end(now, [this](const std::string& key) { compare(key, std::nullopt, {}); });
+    audit_.read_ends(true);
     // Once more soon: a server that was stopped still carries out what an earlier connection of
     // ours had sent, and may do so in between.
     audit_at_ = now + (std::exchange(first_read_, true) ? options_.audit_interval
                                                         : options_.second_read_back);
+}
+
+// Audits ------------------------------------------------------------------------------------------
+
+void Mirror::compare(const std::string& key,
+                     std::optional<Wish> actual,
+                     std::span<const std::string_view> names_and_values) {
+    audit_.entry_read(actual.has_value());
+    if (!audit_.compares() || !rows_.differs(key, actual)) {
+        return;
+    }
+    RowAudit::Found found{
+        .key = key, .there = actual.has_value(), .is_row = !actual || actual->digest != 0};
+    for (std::size_t i = 0; audit_.is_collecting() && i + 1 < names_and_values.size(); i += 2) {
+        found.fields.emplace_back(names_and_values[i], names_and_values[i + 1]);
+    }
+    audit_.found(std::move(found));
+}
+
+// Not all in one turn: there may be as many as there are rows.
+void Mirror::describe_found(const EngineView& view) {
+    for (std::size_t told = 0; told < options_.planned_per_turn_max && audit_.is_pending();
+         ++told) {
+        audit_.tell(words_of(audit_.take_pending(), view));
+    }
+}
+
+Difference Mirror::words_of(const RowAudit::Found& found, const EngineView& view) const {
+    Difference difference{.table = AuditTable::Rows, .object = found.key, .action = "removed"};
+    if (found.there) {
+        difference.found = found.is_row ? row_of(found.fields.size()) : "something that is no row";
+    }
+    const auto& desired = rows_.desired(found.key);
+    if (!desired) {
+        return difference;
+    }
+    difference.action = "written again";
+    difference.interface = view.name_of(desired->object.link);
+    difference.wanted = row_of(names_of(desired->object.table).size());
+    const auto shown = shown_.find(desired->object);
+    if (!found.there || !found.is_row || shown == shown_.end()) {
+        return difference;
+    }
+    if (const auto rendered = render(shown->first, view, shown->second)) {
+        FieldDifference fields = difference_of(rendered->fields, found.fields);
+        difference.wanted = std::move(fields.wanted);
+        difference.found = std::move(fields.found);
+    }
+    return difference;
 }
 
 std::optional<TimePoint> Mirror::wake_at(bool has_room) {
@@ -533,7 +599,7 @@ std::optional<TimePoint> Mirror::wake_at(bool has_room) {
     const auto sooner = [&at](TimePoint candidate) {
         at = at ? std::min(*at, candidate) : candidate;
     };
-    if (refreshed_ < dirty_.size()) {
+    if (refreshed_ < dirty_.size() || audit_.is_pending()) {
         return settled_at_;
     }
     if ((slow_dirty_ || changed_) && filled_) {

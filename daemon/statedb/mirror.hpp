@@ -24,6 +24,7 @@
 #include "core/reconciler.hpp"
 #include "core/snapshot.hpp"
 #include "net/time.hpp"
+#include "statedb/row_audit.hpp"
 #include "statedb/schema.hpp"
 
 namespace planed::statedb {
@@ -113,6 +114,11 @@ public:
     void heartbeat_refused();
     void read_back_finished(bool complete, TimePoint now);
 
+    // An operator's audit: the rows are read anew, and what is not as wanted is kept in words.
+    void begin_audit() { audit_.begin(); }
+    void end_audit() { audit_.end(); }
+    [[nodiscard]] const RowAudit& audit() const { return audit_; }
+
     /// When settle() or next() will have something to do, by time alone. `has_room`: next() would
     /// be asked.
     [[nodiscard]] std::optional<TimePoint> wake_at(bool has_room);
@@ -163,6 +169,11 @@ private:
                                                  const EngineView& view,
                                                  const Shown& shown) const;
     void release(const Object& object, const std::string& key);
+    void compare(const std::string& key,
+                 std::optional<Wish> actual,
+                 std::span<const std::string_view> names_and_values);
+    void describe_found(const EngineView& view);
+    [[nodiscard]] Difference words_of(const RowAudit::Found& found, const EngineView& view) const;
     [[nodiscard]] bool read_back_due(TimePoint now) const;
     [[nodiscard]] bool puts_may_go(TimePoint now) const;
     [[nodiscard]] std::optional<Rows::Op> next_row(TimePoint now);
@@ -209,6 +220,7 @@ private:
     TimePoint audit_at_{};
     TimePoint heartbeat_at_{};
 
+    RowAudit audit_;
     std::string refusal_;
     bool refuses_deletes_ = false;
     TimePoint try_at_{};
