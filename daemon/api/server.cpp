@@ -12,6 +12,7 @@
 
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
+#include <grpc/support/time.h>
 
 #include <fmt/core.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
@@ -44,6 +45,18 @@ constexpr std::size_t kWatchersMax = 256;
 // Each may hold on to a snapshot of its own: some 20 MB with 64,000 hosts.
 constexpr std::size_t kTablesMax = 16;
 constexpr unsigned kCertificateSeconds = 10;  // Between two looks at the files.
+
+// An audit is answered so long before the client stops waiting.
+constexpr Duration kAnswerBefore = 400ms;
+constexpr Duration kAuditMax = 30s;
+
+/// How long an audit may take.
+Duration audit_time(const grpc::CallbackServerContext& context) {
+    const gpr_timespec deadline = context.raw_deadline();
+    const gpr_timespec left = gpr_time_sub(deadline, gpr_now(deadline.clock_type));
+    const std::chrono::milliseconds wait(gpr_time_to_millis(left));  // Saturates.
+    return std::clamp<Duration>(wait - std::min<Duration>(kAnswerBefore, wait / 4), 0ms, kAuditMax);
+}
 
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
@@ -657,6 +670,43 @@ private:
                 return grpc::Status::OK;
             };
         });
+    }
+
+    using AuditTableStream = TableStream<v1::AuditRequest, v1::AuditResponse, AuditReport>;
+
+    grpc::ServerWriteReactor<v1::AuditResponse>* Audit(grpc::CallbackServerContext* context,
+                                                       const v1::AuditRequest* request) override {
+        auto stream = std::make_shared<AuditTableStream>(
+            *context,
+            *request,
+            AuditTableStream::Check{},
+            [this](v1::AuditResponse& response,
+                   const v1::AuditRequest& /*wanted*/,
+                   const AuditReport& report,
+                   std::size_t index) {
+                if (index == 0) {
+                    fill(response, report, wall());
+                    return Row::Added;
+                }
+                if (index > report.differences.size()) {
+                    return Row::End;
+                }
+                fill(*response.add_differences(), report.differences[index - 1]);
+                return Row::Added;
+            });
+        if (begin(stream)) {
+            hooks_.post([this, stream, may_take = audit_time(*context)] {
+                const bool asked =
+                    hooks_.audit(hooks_.now() + may_take, [this, stream](const auto& report) {
+                        stream->set(report);
+                        worker_.post([stream] { stream->pump(); });
+                    });
+                if (!asked) {
+                    worker_.post([stream] { stream->end(exhausted("audits")); });
+                }
+            });
+        }
+        return stream.get();
     }
 
     grpc::ServerUnaryReactor* Counters(grpc::CallbackServerContext* context,

@@ -15,6 +15,7 @@
 
 #include "api/plugin_view.hpp"
 #include "bgp/view.hpp"
+#include "core/audit.hpp"
 #include "core/input.hpp"
 #include "core/snapshot.hpp"
 #include "evpn/multihoming.hpp"
@@ -75,6 +76,10 @@ struct Hooks {
     /// Appends up to `max` routes behind the cursor and moves it; true: there are more.
     std::function<bool(bgp::RouteCursor& cursor, std::size_t max, std::vector<bgp::RouteRow>& rows)>
         evpn_routes;
+    /// Everything is read and compared; `ready` is called by `until`, with what is known then.
+    /// False: too many wait already.
+    std::function<bool(TimePoint until, std::function<void(std::shared_ptr<const AuditReport>)>)>
+        audit;
     std::function<void(const Note&)> log;
 };
 

@@ -209,6 +209,33 @@ std::string_view kind_of(const WatchItem& item) {
     return std::visit(KindOf{}, item.object);
 }
 
+void fill(v1::Difference& message, const Difference& difference) {
+    const std::string_view kind = difference.whole_table ? "table" : entry_word(difference.table);
+    message.set_where(std::string(place_of(difference.table)));
+    message.set_kind(std::string(kind));
+    message.set_vrf(difference.vrf);
+    message.set_interface(difference.interface);
+    message.set_object(difference.object);
+    message.set_wanted(difference.wanted);
+    message.set_found(difference.found);
+    message.set_action(std::string(difference.action));
+}
+
+void fill(v1::AuditResponse& message, const AuditReport& report, WallOffset wall) {
+    for (const AuditedTable& read : report.tables) {
+        v1::AuditedTable& table = *message.add_tables();
+        table.set_where(std::string(place_of(read.table)));
+        table.set_table(std::string(word(read.table)));
+        table.set_wanted(read.wanted);
+        table.set_entries(read.entries);
+        if (read.began) {
+            set_time(*table.mutable_began(), *read.began, wall);
+        }
+        table.set_trouble(read.trouble);
+    }
+    message.set_left_out(report.left_out);
+}
+
 void fill(v1::WatchEvent& message, const WatchItem& item, WallOffset wall) {
     set_time(*message.mutable_at(), item.at, wall);
     message.set_kind(std::string(kind_of(item)));

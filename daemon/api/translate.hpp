@@ -8,6 +8,7 @@
 
 #include "api/plugin_view.hpp"
 #include "api/watch_log.hpp"
+#include "core/audit.hpp"
 #include "core/snapshot.hpp"
 #include "core/snapshot_builder.hpp"
 #include "planed/v1/planed.pb.h"
@@ -40,6 +41,9 @@ void fill(v1::ExplainResponse& message,
           const IpAddress& address,
           const Explanation& explanation,
           WallOffset wall);
+void fill(v1::Difference& message, const Difference& difference);
+/// All but the differences.
+void fill(v1::AuditResponse& message, const AuditReport& report, WallOffset wall);
 void fill(v1::WatchEvent& message, const WatchItem& item, WallOffset wall);
 
 /// "host", "route" or "port".

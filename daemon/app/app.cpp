@@ -23,6 +23,7 @@
 #include <fmt/core.h>
 
 #include "app/api_door.hpp"
+#include "app/auditor.hpp"
 #include "app/bridges.hpp"
 #include "app/evpn_speaker.hpp"
 #include "app/evpn_sync.hpp"
@@ -91,6 +92,7 @@ public:
           evpn_sync_(engine_, evpn_, evpn_hooks()),
           mirror_(loop_, engine_, mirror_options()),
           api_({.host_name = host_name(), .version = options_.version}, api_hooks()),
+          auditor_(engine_, auditor_hooks()),
           service_(loop_, engine_),
           timer_(loop_),
           signals_(loop_) {
@@ -288,6 +290,7 @@ private:
         evpn_sync_.turn(changes, now);
         mirror_.turn(changes, now);
         const bool plugins_go_on = plugins_.turn(changes, now);
+        auditor_.turn(now);
         const bool api_goes_on = api_.turn(changes, now);
         service_.turn();
         state_.tick(now);
@@ -336,6 +339,7 @@ private:
                                   snooper_.wake_at(),
                                   state_.wake_at(),
                                   mirror_.wake_at(),
+                                  auditor_.wake_at(),
                                   evpn_sync_.wake_at(),
                                   api_.wake_at()}) {
             if (other) {
@@ -510,8 +514,18 @@ private:
                     bgp::RouteCursor& cursor, std::size_t max, std::vector<bgp::RouteRow>& rows) {
                     return evpn_.read_routes(cursor, max, rows);
                 },
+            .audit = [this](TimePoint until,
+                            Auditor::Ready ready) { return auditor_.ask(until, std::move(ready)); },
             .log = [this](const Note& note) { log(note); },
         };
+    }
+
+    AuditorHooks auditor_hooks() {
+        return {.request_turn = [this] { request_turn(); },
+                .begin_rows = [this] { mirror_.begin_audit(); },
+                .end_rows = [this] { mirror_.end_audit(); },
+                .rows_are_read = [this] { return mirror_.audit_is_done(); },
+                .add_rows = [this](AuditReport& report) { mirror_.add_to(report); }};
     }
 
     Result<std::size_t> carry_out(const Command& command) {
@@ -551,7 +565,15 @@ private:
         const HealthView health = EngineView(engine_).health();
         const Engine::Learning& learning = engine_.learning();
         const zapi::Session* session = zapi_.session();
+        AuditCounters audited = engine_.audits().counters();
+        mirror_.add_to(audited);
         EvpnSpeaker::Counters all = evpn_.counters();
+        all.emplace_back("audit_reads", audited.reads);
+        all.emplace_back("audits", audited.audits);
+        for (std::size_t i = 0; i < kAuditTables; ++i) {
+            all.emplace_back(fmt::format("audit_differences_{}", word(static_cast<AuditTable>(i))),
+                             audited.differences[i]);
+        }
         all.emplace_back("evpn_hosts_synced", engine_.synced_count());
         std::uint64_t plugin_calls = 0;
         std::uint64_t plugin_denials = 0;
@@ -653,6 +675,7 @@ private:
     EvpnSync evpn_sync_;
     StateMirror mirror_;
     ApiDoor api_;
+    Auditor auditor_;
     Service service_;
     boost::asio::steady_timer timer_;
     boost::asio::signal_set signals_;

@@ -29,7 +29,7 @@ void StateMirror::configure(const RedisConfig& config) {
     }
     config_ = config;
     client_.reset();
-    mirror_.reset();
+    end_mirror();
     keep_changes(false);
     if (config_.endpoint != "off") {
         begin();
@@ -46,12 +46,21 @@ void StateMirror::begin() {
 
 void StateMirror::begin_mirror(const std::string& separator) {
     separator_ = separator;
+    end_mirror();
     mirror_.emplace(statedb::MirrorOptions{
         .separator = separator, .version = options_.version, .host_name = options_.host_name});
     wall_ = io::wall_offset();
     mirror_->set_wall(wall_);
     evpn_changed();
     keep_changes(true);
+    if (auditing_) {
+        mirror_->begin_audit();
+    }
+}
+
+void StateMirror::end_mirror() {
+    add_to(audited_);
+    mirror_.reset();
 }
 
 void StateMirror::keep_changes(bool keep) {
@@ -154,6 +163,56 @@ void StateMirror::send(TimePoint now) {
         }
         client_->carry_out(*op);
         ++sent;
+    }
+}
+
+// Audits ------------------------------------------------------------------------------------------
+
+void StateMirror::begin_audit() {
+    auditing_ = true;
+    if (mirror_) {
+        mirror_->begin_audit();
+    }
+}
+
+void StateMirror::end_audit() {
+    auditing_ = false;
+    if (mirror_) {
+        mirror_->end_audit();
+    }
+}
+
+bool StateMirror::audit_is_done() const {
+    return !client_ || !trouble_.empty() || (mirror_ && mirror_->audit().is_done());
+}
+
+void StateMirror::add_to(AuditReport& report) const {
+    AuditedTable table{.table = AuditTable::Rows, .wanted = client_ != nullptr};
+    if (!trouble_.empty()) {
+        table.trouble = trouble_;
+        table.action = "tried again";
+    } else if (mirror_) {
+        const statedb::RowAudit& audit = mirror_->audit();
+        table = audit.table();
+        const auto& found = audit.differences();
+        report.differences.insert(report.differences.end(), found.begin(), found.end());
+        report.left_out += audit.left_out();
+    } else if (client_) {
+        table.trouble = "not connected";
+        table.action = "connects again";
+    }
+    report.tables.push_back(std::move(table));
+}
+
+void StateMirror::add_to(AuditCounters& counters) const {
+    constexpr auto kRows = static_cast<std::size_t>(AuditTable::Rows);
+    if (&counters != &audited_) {
+        counters.reads += audited_.reads;
+        counters.differences[kRows] += audited_.differences[kRows];
+    }
+    if (mirror_) {
+        counters.reads += mirror_->audit().reads();
+        counters.differences[kRows] += mirror_->audit().total();
     }
 }
 

@@ -45,6 +45,14 @@ public:
     void evpn_changed();
     [[nodiscard]] std::optional<TimePoint> wake_at();
 
+    // An operator's audit of the rows; a turn after this.
+    void begin_audit();
+    void end_audit();
+    /// They have been read, or cannot be.
+    [[nodiscard]] bool audit_is_done() const;
+    void add_to(AuditReport& report) const;
+    void add_to(AuditCounters& counters) const;
+
     // How much there is, and how much of it waits; zero without Redis.
     [[nodiscard]] std::size_t rows() const { return mirror_ ? mirror_->rows() : 0; }
     [[nodiscard]] std::size_t rows_queued() const { return mirror_ ? mirror_->queued() : 0; }
@@ -52,6 +60,7 @@ public:
 
 private:
     void begin();
+    void end_mirror();
     void begin_mirror(const std::string& separator);
     io::RedisCallbacks callbacks();
     void connected(const io::RedisPlace& place);
@@ -68,6 +77,8 @@ private:
     std::string separator_;
     std::unique_ptr<io::RedisClient> client_;
     std::string trouble_;  // As the engine was told.
+    bool auditing_ = false;
+    AuditCounters audited_;  // By mirrors that are no more.
     std::chrono::microseconds wall_{};
     TimePoint wall_checked_{};
 };

@@ -90,6 +90,21 @@ public:
         std::move(list.begin(), list.end(), std::back_inserter(rows));
     }
 
+    Outcome audit(Audit& audit) {
+        grpc::ClientContext context;
+        context.set_deadline(deadline());
+        auto reader = stub_->Audit(&context, v1::AuditRequest());
+        v1::AuditResponse batch;
+        while (reader->Read(&batch)) {
+            append(batch, audit.differences);
+            for (const v1::AuditedTable& table : batch.tables()) {
+                audit.tables.push_back(to_value(table));
+            }
+            audit.left_out += batch.left_out();
+        }
+        return outcome_of(reader->Finish());
+    }
+
     Outcome watch(const v1::WatchRequest& request,
                   const std::function<bool(const Value&)>& on_event) {
         grpc::ClientContext context;  // No deadline: it lasts until somebody ends it.
@@ -217,6 +232,10 @@ Outcome Client::explain(const std::string& address, Value& answer) {
     request.set_address(address);
     return impl_->ask<v1::ExplainResponse>(
         [](Stub& stub, auto&&... all) { return stub.Explain(all...); }, request, answer);
+}
+
+Outcome Client::audit(Audit& audit) {
+    return impl_->audit(audit);
 }
 
 Outcome Client::counters(Array& rows) {

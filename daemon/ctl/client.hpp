@@ -58,6 +58,13 @@ public:
     Outcome peers(Array& rows);
     Outcome evpn_routes(const std::string& peer, std::uint32_t type, Array& rows);
     Outcome explain(const std::string& address, Value& answer);
+    /// The first message's tables, and all differences.
+    struct Audit {
+        Array tables{};
+        Array differences{};
+        std::uint64_t left_out = 0;
+    };
+    Outcome audit(Audit& audit);
     Outcome counters(Array& rows);
     /// Of nothing: the whole leaf; `undrain`: whatever is drained.
     struct DrainScope {

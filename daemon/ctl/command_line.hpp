@@ -27,6 +27,7 @@ enum class Action : std::uint8_t {
     Peers,
     EvpnRoutes,
     Explain,
+    Audit,
     Watch,
     Counters,
     Drain,

@@ -164,6 +164,7 @@ public:
             case Action::Peers: return peers();
             case Action::EvpnRoutes: return evpn_routes();
             case Action::Explain: return explain();
+            case Action::Audit: return audit();
             case Action::Watch: return watch();
             case Action::Counters: return counters();
             case Action::Drain: return drain();
@@ -359,6 +360,29 @@ private:
                            {"PEER", "peer"},
                            {"STALE", "stale"}},
                           "route");
+    }
+    int audit() {
+        Client::Audit audit;
+        const Outcome outcome = client_.audit(audit);
+        if (!outcome.ok()) {
+            return fail(outcome);
+        }
+        const bool same = audit.differences.empty() && audit.left_out == 0;
+        const std::vector<Column> columns{{"WHERE", "where"},
+                                          {"KIND", "kind"},
+                                          {"VRF", "vrf"},
+                                          {"INTERFACE", "interface"},
+                                          {"OBJECT", "object"},
+                                          {"WANTED", "wanted"},
+                                          {"FOUND", "found"},
+                                          {"ACTION", "action"}};
+        sort_rows(columns, audit.differences);
+        const int printed =
+            invocation_.form == Form::Table
+                ? print(
+                      audit_text(audit.tables, columns, audit.differences, audit.left_out, style_))
+                : print_rows(outcome, std::move(audit.differences), columns, "difference");
+        return same ? printed : kExitFailed;
     }
     int counters() {
         Array rows;

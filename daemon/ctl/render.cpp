@@ -244,6 +244,59 @@ std::string to_table(const std::vector<Column>& columns,
     return out + (style.headers ? count_of(rows.size(), noun) + '\n' : "");
 }
 
+void sort_rows(const std::vector<Column>& columns, Array& rows) {
+    std::vector<std::pair<Cells, Value>> sorted;
+    for (Value& row : rows) {
+        Cells cells;
+        for (const Column& column : columns) {
+            cells.push_back(row.at(column.field).text());
+        }
+        sorted.emplace_back(std::move(cells), std::move(row));
+    }
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        return row_less(a.first, b.first);
+    });
+    rows.clear();
+    for (auto& [cells, row] : sorted) {
+        rows.push_back(std::move(row));
+    }
+}
+
+std::string audit_text(const Array& tables,
+                       const std::vector<Column>& columns,
+                       const Array& differences,
+                       std::uint64_t left_out,
+                       const TableStyle& style) {
+    std::string text;
+    if (style.headers) {
+        Array reads;
+        for (const Value& table : tables) {
+            const bool was_read = table.at("began") != Value{};
+            const bool wanted = table.at("wanted").is_true();
+            reads.push_back(
+                {.is = Object{{"where", table.at("where")},
+                              {"table", table.at("table")},
+                              {"entries", was_read ? table.at("entries") : Value{}},
+                              {"began", wanted ? table.at("began") : text_value("off")}}});
+        }
+        const TableStyle titles{.headers = true, .colour = style.colour};
+        text = to_table(
+            {{"WHERE", "where"}, {"TABLE", "table"}, {"ENTRIES", "entries"}, {"READ", "began"}},
+            reads,
+            "table",
+            titles);
+        text += differences.empty() ? "" : "\n";
+    }
+    text += to_table(columns,
+                     differences,
+                     "difference",
+                     {.headers = style.headers && !differences.empty(), .colour = style.colour});
+    if (style.headers && left_out > 0) {
+        text += fmt::format("and {}, which are not told\n", count_of(left_out, "more difference"));
+    }
+    return text + (style.headers && differences.empty() ? "no differences\n" : "");
+}
+
 std::string count_of(std::size_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

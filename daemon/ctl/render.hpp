@@ -38,6 +38,16 @@ std::string to_table(const std::vector<Column>& columns,
                      std::string_view noun,
                      const TableStyle& style);
 
+/// In the same order.
+void sort_rows(const std::vector<Column>& columns, Array& rows);
+
+/// What was read and when, then a table of the differences, then how many there are.
+std::string audit_text(const Array& tables,
+                       const std::vector<Column>& columns,
+                       const Array& differences,
+                       std::uint64_t left_out,
+                       const TableStyle& style);
+
 /// "1 host", "0 hosts".
 std::string count_of(std::size_t count, std::string_view noun);
 

@@ -139,6 +139,51 @@ TEST(Translate, Status) {
               "name: \"log\" observes: true state: \"fenced\" reason: \"slow\" strikes: 3");
 }
 
+TEST(Translate, Difference) {
+    v1::Difference message;
+
+    fill(message,
+         {.table = AuditTable::Routes,
+          .vrf = "default",
+          .interface = "br0",
+          .object = "10.0.0.5/32",
+          .wanted = "dev br0",
+          .found = "dev br1",
+          .action = "sent again"});
+
+    EXPECT_EQ(message.ShortDebugString(),
+              "where: \"zebra\" kind: \"route\" vrf: \"default\" interface: \"br0\" "
+              "object: \"10.0.0.5/32\" wanted: \"dev br0\" found: \"dev br1\" "
+              "action: \"sent again\"");
+}
+
+TEST(Translate, ATableThatCouldNotBeReadIsADifferenceOfItsOwnKind) {
+    v1::Difference message;
+
+    fill(message, {.table = AuditTable::Rows, .object = "rows", .whole_table = true});
+
+    EXPECT_EQ(message.ShortDebugString(), "where: \"redis\" kind: \"table\" object: \"rows\"");
+}
+
+TEST(Translate, WhatAnAuditHasRead) {
+    const AuditReport report{
+        .tables = {{.table = AuditTable::Forwarding, .began = TimePoint{1500ms}, .entries = 7},
+                   {.table = AuditTable::Routes, .trouble = "not connected"},
+                   {.table = AuditTable::Rows, .wanted = false}},
+        .differences = {{.table = AuditTable::Routes}},
+        .left_out = 2};
+    v1::AuditResponse message;
+
+    fill(message, report, kWall);
+
+    EXPECT_EQ(message.ShortDebugString(),
+              "tables { where: \"kernel\" table: \"forwarding\" wanted: true entries: 7 "
+              "began { seconds: 1000000001 nanos: 500000000 } } "
+              "tables { where: \"zebra\" table: \"routes\" wanted: true "
+              "trouble: \"not connected\" } "
+              "tables { where: \"redis\" table: \"rows\" } left_out: 2");
+}
+
 TEST(Translate, AGoneObjectIsItsNamesAlone) {
     v1::WatchEvent message;
 

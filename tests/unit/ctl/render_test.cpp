@@ -102,5 +102,69 @@ TEST(Table, HasColourOnlyWhereItIsWanted) {
                 testing::Not(testing::HasSubstr("\x1b")));
 }
 
+// An audit ----------------------------------------------------------------------------------------
+
+Value read_table(std::string where, std::string name, Value entries, Value began) {
+    return {.is = Object{{"where", text_value(std::move(where))},
+                         {"table", text_value(std::move(name))},
+                         {"wanted", {.is = true}},
+                         {"entries", std::move(entries)},
+                         {"began", std::move(began)},
+                         {"trouble", text_value("")}}};
+}
+Value difference(std::string object) {
+    return {.is = Object{{"where", text_value("zebra")},
+                         {"object", text_value(std::move(object))},
+                         {"wanted", text_value("dev br0")},
+                         {"found", text_value("")}}};
+}
+const std::vector<Column> kDifference{
+    {"WHERE", "where"}, {"OBJECT", "object"}, {"WANTED", "wanted"}, {"FOUND", "found"}};
+
+Array read_tables() {
+    Value off = read_table("redis", "rows", number(0), {});
+    std::get<Object>(off.is)[2].second = {.is = false};
+    return {
+        read_table("kernel", "neighbors", number(12), text_value("2026-05-04T10:20:30.000123Z")),
+        read_table("zebra", "routes", number(0), {}),
+        off};
+}
+
+TEST(Audit, WithoutDifferencesSaysSoAndWhatWasRead) {
+    EXPECT_EQ(audit_text(read_tables(), kDifference, {}, 0, {}),
+              "WHERE   TABLE      ENTRIES  READ\n"
+              "kernel  neighbors  12       2026-05-04T10:20:30.000123Z\n"
+              "redis   rows       -        off\n"
+              "zebra   routes     -        -\n"
+              "3 tables\n"
+              "no differences\n");
+}
+
+TEST(Audit, TellsDifferencesInTheOrderOfPeopleAndCountsThem) {
+    EXPECT_EQ(
+        audit_text({}, kDifference, {difference("10.0.0.10/32"), difference("10.0.0.9/32")}, 3, {}),
+        "0 tables\n"
+        "\n"
+        "WHERE  OBJECT        WANTED   FOUND\n"
+        "zebra  10.0.0.9/32   dev br0  -\n"
+        "zebra  10.0.0.10/32  dev br0  -\n"
+        "2 differences\n"
+        "and 3 more differences, which are not told\n");
+}
+
+TEST(Audit, ForScriptsIsItsRowsAlone) {
+    EXPECT_EQ(audit_text(read_tables(), kDifference, {}, 0, {.headers = false}), "");
+    EXPECT_EQ(audit_text(read_tables(), kDifference, {difference("a")}, 0, {.headers = false}),
+              "zebra  a  dev br0  -\n");
+}
+
+TEST(Rows, AreSortedAsInTheirTable) {
+    Array rows{row("swp10", 1), row("swp2", 20)};
+
+    sort_rows(kColumns, rows);
+
+    EXPECT_EQ(rows, (Array{row("swp2", 20), row("swp10", 1)}));
+}
+
 }  // namespace
 }  // namespace planed::ctl
