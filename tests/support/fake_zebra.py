@@ -246,6 +246,11 @@ class FakeZebra:
                 self._notify(client, prefix, REMOVED)
         self._poke()
 
+    def lose(self, prefix: str) -> None:
+        """It holds the route no more, and tells nobody."""
+        with self._lock:
+            self._remove(prefix)
+
     def plant(self, prefix: str, route: Route) -> None:
         """A route of our type that nobody present has put: what an earlier life left behind."""
         with self._lock:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """planed did not read for a while and the kernel has thrown notifications away: nothing living may go for that."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 from farm import BRIDGE, READY, Farm, Server, prefixes_of, quick, settle
 from lab import Planed, wait_until
+from lab.planed import binary
 from support import rtnl
 from support.fake_zebra import FakeZebra
 
@@ -66,6 +68,14 @@ def test_overrun_takes_nothing_living_and_is_right_again_within_a_second(farm: F
     planed.wait_log("netlink.overrun", 1)
     planed.wait_log("netlink.resynced", 5)
     assert zebra.withdrawn(mark) == prefixes_of(dying)
+    wait_until(lambda: _untold(farm) >= 2 * len(dying), quick(5), what="what the kernel did not tell is counted")
+
+
+def _untold(farm: Farm) -> int:
+    """Neighbours that only a read of the table has shown to be otherwise."""
+    counters = farm.leaf.run([str(binary().parent / "planectl"), "counters", "-o", "json"]).stdout
+    value: int = next(row["value"] for row in json.loads(counters) if row["name"] == "audit_differences_neighbors")
+    return value
 
 
 def test_port_that_dies_while_notifications_are_lost_takes_its_hosts_and_no_others(
