@@ -15,6 +15,7 @@ constexpr std::array kPorts{"swp1", "swp2", "swp3", "swp4", "swp7", "swp8"};
 constexpr std::array kVlanPorts{"swp20", "swp21"};
 constexpr Duration kSettle = 150s;  // Longer than two audits and every back-off.
 constexpr Duration kHour = 1h;
+constexpr Duration kAudit = 10s;
 
 class Chaos {
 public:
@@ -333,6 +334,9 @@ Outcome run_seed(std::uint64_t seed, std::size_t trace_steps, const RoutesConfig
     if (!world.checker.failed()) {
         world.checker.expect_silence();
         world.run_for(kHour);
+        world.planed.audit();
+        world.run_for(kAudit);
+        world.checker.audited();
     }
     if (!world.checker.failed()) {
         world.checker.at_rest();

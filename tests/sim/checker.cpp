@@ -407,6 +407,34 @@ void Checker::check_proxies() {
     }
 }
 
+void Checker::expect_silence() {
+    silent_ = true;
+    audits_at_rest_ = planed_.engine()->audits().counters();
+}
+
+void Checker::audited() {
+    const Audits& audits = planed_.engine()->audits();
+    if (!planed_.engine()->audit_is_done()) {
+        fail("an audit at rest does not end");
+    }
+    for (const Difference& difference : audits.report().differences) {
+        fail(fmt::format("an audit at rest finds {} {}: wanted {}, found {}",
+                         entry_word(difference.table),
+                         difference.object,
+                         difference.wanted,
+                         difference.found));
+    }
+    for (const AuditedTable& table : audits.report().tables) {
+        if (!table.trouble.empty()) {
+            fail(fmt::format(
+                "an audit at rest cannot read {}: {}", word(table.table), table.trouble));
+        }
+    }
+    if (audits.counters().differences != audits_at_rest_.differences) {
+        fail("an audit at rest has counted a difference");
+    }
+}
+
 void Checker::at_rest() {
     collect_complaints();
     check_proxies();

@@ -35,8 +35,10 @@ public:
     /// At rest: zebra's table, the kernel's table and planed's wishes are one, and they are what
     /// the hosts make of them.
     void at_rest();
+    /// An audit at rest is over by now, and has found nothing, as no other one since planed rests.
+    void audited();
     /// From now on planed only reads.
-    void expect_silence() { silent_ = true; }
+    void expect_silence();
 
     [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
     [[nodiscard]] bool failed() const { return !violations_.empty(); }
@@ -94,6 +96,7 @@ private:
     TimePoint checked_{};
     TimePoint excused_until_{};
     bool silent_ = false;
+    AuditCounters audits_at_rest_{};
 };
 
 }  // namespace planed::sim

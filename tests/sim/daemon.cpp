@@ -128,6 +128,11 @@ void SimDaemon::reload(std::shared_ptr<const Config> changed) {
     wake();
 }
 
+void SimDaemon::audit() {
+    handle(AuditRequested{});
+    wake();
+}
+
 bool SimDaemon::is_idle() const {
     return !awake_ && (session_ == nullptr || session_->idle());
 }

@@ -53,6 +53,7 @@ public:
     void kill();  // -9: nothing is written any more, sockets close.
     void stop();  // SIGTERM: `on_exit` decides.
     void reload(std::shared_ptr<const Config> changed);
+    void audit();  // An operator asks; see Checker::audited().
 
     [[nodiscard]] bool is_running() const { return engine_ != nullptr; }
     [[nodiscard]] const Engine* engine() const { return engine_.get(); }
