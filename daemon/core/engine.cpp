@@ -157,6 +157,9 @@ void Engine::port_changed(const Link& link, const LinkChange& change, TimePoint 
     mark_statics_dirty(link.name);
     for (const FdbKey& key : up ? fdb_.port_up(link.index) : fdb_.distrust(link.index)) {
         mark_mac_dirty(key);
+        for (const NeighborKey& place : steered_by(key)) {
+            unsynced_.push_back(place);  // Whom others know too may be behind another port.
+        }
     }
     if (up) {
         raised_.insert(link.index);

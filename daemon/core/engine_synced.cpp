@@ -368,6 +368,15 @@ void Engine::run_synced(TimePoint now) {
     if (!knows_neighbors() || !facts_whole_) {
         return;
     }
+    // What this leaf knows of it was heard by a port that is down, and others have it behind one
+    // that is not: from now on it is theirs.
+    const auto has_lost_its_port = [this](const NeighborRecord& record, const Synced& host) {
+        const PortFacts learned = port_of(record.key.link, record.neighbor.mac);
+        const bool lost =
+            learned.state == PortFacts::State::Down || learned.state == PortFacts::State::Left;
+        const Link* port = links_.find(host.port);
+        return lost && port != nullptr && is_up(*port) && learned.port != port->index;
+    };
     for (const NeighborKey& key : std::exchange(unsynced_, {})) {
         const auto vouched = vouched_.find(key);
         const ServedInterface* served = served_.find(key.link);
@@ -378,7 +387,8 @@ void Engine::run_synced(TimePoint now) {
         const NeighborRecord* record = neighbors_.find(key);
         const bool alive = record != nullptr && record->in_kernel &&
                            judge_state(record->neighbor) == Reason::Eligible;
-        const bool own = alive && !is_synced(record->neighbor);
+        const bool own =
+            alive && !is_synced(record->neighbor) && !has_lost_its_port(*record, *host);
         if (!own && is_disputed(*host)) {
             locate(key, *host);
             continue;
@@ -386,7 +396,7 @@ void Engine::run_synced(TimePoint now) {
         if (host->steered) {
             write_forwarding(*host->steered, *host);
         }
-        if (alive && record->neighbor.mac == host->mac) {
+        if (alive && record->neighbor.mac == host->mac && (own || is_synced(record->neighbor))) {
             continue;
         }
         if (own) {

@@ -29,7 +29,7 @@ TEST(ToValue, KeepsTheOrderAndTheNamesOfTheFields) {
               R"({"vrf":"default","interface":"","address":"10.0.0.5","mac":"","port":"",)"
               R"("state":"","origin":"","eligible":true,"reason":"","answers":"",)"
               R"("since":"1970-01-01T00:00:01.000002Z","last_seen":null,)"
-              R"("last_answer":null,"last_heard":null,"last_data":null})");
+              R"("last_answer":null,"last_heard":null,"last_data":null,"denied":""})");
 }
 
 TEST(ToValue, HasListsOfNumbersAndOfText) {
