@@ -113,18 +113,20 @@ void Engine::unsteer(Synced& host) {
     }
 }
 
-// An entry that the bridge still has of a port where the MAC is not any more is replaced; where the
-// word's own port is down there is nothing to put in its place.
+// An entry of a port where the MAC is not any more is replaced, ours at once; where the word's own
+// port is down there is nothing to put in its place.
 void Engine::write_forwarding(const FdbKey& key, const Synced& host) {
     const PortBinding* binding = fdb_.find(key);
     const Link* port = links_.find(host.port);
     const auto steered = steered_.find(key);
     const bool known = binding != nullptr && binding->live;
     const bool wrong = known && port != nullptr && binding->port != port->index &&
-                       host.located == Synced::Located::AsTold;
+                       (binding->written || host.located == Synced::Located::AsTold);
     const bool put = port != nullptr && is_up(*port);
-    if ((known && !wrong) || (!put && !wrong) || steered == steered_.end() ||
-        steered->second.written + limits::kForwardingRetry > now_) {
+    if (steered == steered_.end() || (known && !wrong) || (!put && !wrong)) {
+        return;
+    }
+    if (!wrong && steered->second.written + limits::kForwardingRetry > now_) {
         return;
     }
     steered->second.written = now_;
@@ -252,12 +254,20 @@ PortFacts Engine::with_synced_port(const NeighborKey& key,
             .port = port->index};
 }
 
-// Of whom only another leaf knew, and nobody knows where: behind a port that was down, or there
-// would be our entry in the bridge. It gets no route by that, and keeps the one it has.
+// Of whom only another leaf knew, and the bridge has no entry: behind a port that was down, or
+// there would be ours. It gets no route by that, and keeps the one it has.
 PortFacts Engine::without_word(const NeighborKey& key, const PortFacts& learned) const {
-    const NeighborRecord* record =
-        learned.state == PortFacts::State::Unknown ? neighbors_.find(key) : nullptr;
-    if (record == nullptr || record->claim || !is_ours(record->neighbor)) {
+    if (config_->evpn.segments.empty()) {
+        return learned;
+    }
+    const NeighborRecord* record = neighbors_.find(key);
+    const ServedInterface* served = served_.find(key.link);
+    if (record == nullptr || record->claim || !is_ours(record->neighbor) || served == nullptr ||
+        served->bridge == IfIndex::None) {
+        return learned;
+    }
+    const PortBinding* binding = fdb_.find(fdb_key(*served, record->neighbor.mac));
+    if (binding != nullptr && binding->live) {
         return learned;
     }
     const bool asked = record->neighbor.state == Nud::Probe && record->proven() == TimePoint{};

@@ -43,6 +43,12 @@ MATCHER_P3(Steers, from, port, put, "") {
     return arg.key == in_br0(from) && arg.port == port && arg.put == put;
 }
 
+Config with_segment() {
+    Config config = serving({"br0"});
+    config.evpn.segments = {{.port = "swp1"}};
+    return config;
+}
+
 /// Its peers have told all they know: 10.0.0.6 lives behind swp1, by another leaf's word.
 class SyncedLeaf : public RailLeaf {
 public:
@@ -341,6 +347,17 @@ TEST(EngineSynced, BelievesTheWordRatherThanAPortThatHasBeenSilentSince) {
         IsEmpty());
 }
 
+TEST(EngineSynced, TakesItsOwnEntryAwayWithTheWordForItsPort) {
+    SyncedLeaf leaf(with_segment());
+    (void)leaf.feed(leaf.kernel.set(without_carrier(bridge_port(kSwp2, "swp2", kBr0))));
+
+    const auto outputs = leaf.feed(synced(kHost, mac(6), "swp2"));
+
+    EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(6), kSwp1, false)));
+    EXPECT_THAT(routes_of(outputs), ElementsAre(withdraws(kHost)));
+    EXPECT_THAT(routes_of(leaf.feed(gone(kHost))), IsEmpty()) << "it is not behind swp1 any more";
+}
+
 TEST(EngineSynced, BelievesAPortThatItHasBeenHeardBySinceTheWordCame) {
     RailLeaf leaf;
     (void)leaf.feed(leaf.kernel.learn(in_br0(mac(6)), kSwp2));
@@ -487,7 +504,7 @@ TEST(EngineSynced, DoubtsNobodyWhomAPeerHasNamedMeanwhile) {
 TEST(EngineSynced, HasNoRouteForWhomAnEarlierRunHadBehindADeadPort) {
     KernelFacts kernel = rail();
     (void)kernel.set(on_br0(kHost), written_by_us(Nud::NoArp, mac(6)));
-    Leaf leaf(serving({"br0"}), kernel);
+    Leaf leaf(with_segment(), kernel);
     leaf.start();
 
     EXPECT_EQ(leaf.engine.neighbors().find(on_br0(kHost))->reason, Reason::PortUnconfirmed);
@@ -495,7 +512,7 @@ TEST(EngineSynced, HasNoRouteForWhomAnEarlierRunHadBehindADeadPort) {
 }
 
 TEST(EngineSynced, HasNoRouteForWhomItLosesTheWordWhileItsPortIsDown) {
-    RailLeaf leaf;
+    RailLeaf leaf(with_segment());
     (void)leaf.feed(SyncedSettled{});
     (void)leaf.feed(leaf.kernel.set(without_carrier(bridge_port(kSwp1, "swp1", kBr0))));
     (void)leaf.feed(synced(kHost, mac(6)));
