@@ -321,7 +321,15 @@ bool Engine::has_evidence(const NeighborRecord& record) const {
                   .denied = denied(record.key) != nullptr}) == Reason::Eligible;
 }
 
+// Before the peers have told all they know, whoever is behind a segment may be known to one of
+// them.
 bool Engine::is_vouched_for(const NeighborRecord& record) const {
+    if (!synced_settled_ && !config_->evpn.segments.empty()) {
+        const std::string_view port = links_.name_of(port_of(record.key).port);
+        return std::ranges::any_of(config_->evpn.segments, [port](const EvpnSegmentConfig& each) {
+            return each.port == port;
+        });
+    }
     const Synced* host = synced(record.key);
     return host != nullptr && host->mac == record.neighbor.mac;
 }

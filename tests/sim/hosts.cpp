@@ -124,8 +124,7 @@ void SimHosts::solicited(const Solicitation& solicitation) {
         return;
     }
     for (auto& [name, host] : hosts_) {
-        const bool asked = is_reachable(host) && !host.mute &&
-                           has(host, solicitation.key.address) &&
+        const bool asked = host.alive && !host.mute && has(host, solicitation.key.address) &&
                            interface_of(host) == solicitation.key.link;
         if (!asked || (!solicitation.to.is_zero() && solicitation.to != host.mac)) {
             continue;

@@ -9,10 +9,10 @@ SimServers::SimServers(SimClock& clock, Random& random, Leaves& leaves)
     : clock_(clock), random_(random), leaves_(leaves) {
     for (const auto& leaf : leaves_) {
         // Whoever asks, the answer takes the way that the hash says.
-        leaf->hosts.answer = [this](const std::string& name, const IpAddress& address) {
-            SimServer& server = servers_.at(name);
-            if (server.alive) {
-                say(server, address, Speech::Answers);
+        leaf->hosts.answer = [this, &hosts = leaf->hosts](const std::string& name,
+                                                          const IpAddress& address) {
+            if (hosts.is_reachable(hosts.find(name))) {
+                say(servers_.at(name), address, Speech::Answers);
             }
         };
     }

@@ -223,7 +223,7 @@ TEST(EngineSynced, TellsNobodyOfAHostThatItHasHeardBehindAPortThatIsDownNow) {
         leaf.feed(leaf.kernel.cut(without_carrier(bridge_port(kSwp1, "swp1", kBr0))));
 
     EXPECT_FALSE(leaf.engine.has_evidence(host));
-    EXPECT_THAT(writes_of(outputs), ElementsAre(Writes("10.0.0.5", Nud::NoArp, mac(5))));
+    EXPECT_THAT(writes_of(outputs), testing::Contains(Writes("10.0.0.5", Nud::NoArp, mac(5))));
     EXPECT_THAT(steers_of(outputs), ElementsAre(Steers(mac(5), kSwp2, true)));
 }
 
@@ -491,6 +491,21 @@ TEST(EngineSynced, WaitsForItsPeersBeforeItDoubtsWhatAnEarlierRunHasLeft) {
 
     EXPECT_THAT(writes_of(outputs), ElementsAre(Writes(kHost, Nud::Probe, mac(6))));
     EXPECT_THAT(routes_of(outputs), IsEmpty());
+}
+
+TEST(EngineSynced, LetsNobodyGoWhomAPeerMayYetName) {
+    RailLeaf leaf(with_segment());
+    (void)leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), in_state(Nud::Probe, mac(5))));
+
+    const auto outputs = leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()));
+    EXPECT_THAT(routes_of(outputs), IsEmpty());
+    EXPECT_THAT(writes_of(outputs), ElementsAre(Writes("10.0.0.5", Nud::NoArp, mac(5))));
+
+    // None of them has: it is asked once more.
+    EXPECT_THAT(writes_of(leaf.feed(SyncedSettled{})),
+                ElementsAre(Writes("10.0.0.5", Nud::Probe, mac(5))));
+    EXPECT_THAT(routes_of(leaf.feed(leaf.kernel.set(on_br0("10.0.0.5"), failed()))),
+                ElementsAre(withdraws("10.0.0.5")));
 }
 
 TEST(EngineSynced, DoubtsNobodyWhomAPeerHasNamedMeanwhile) {
