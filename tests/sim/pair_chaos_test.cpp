@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A seed's life of two leaves: a minute or two in which ports, servers, the management link, zebra
 // and planed itself come and go on either side, then peace, and an hour in silence. Seeds: as in
-// chaos_test.cpp; PLANED_SIM_PAIR_SEEDS=n is how many fresh ones (100).
+// chaos_test.cpp; PLANED_SIM_PAIR_SEEDS=n is how many fresh ones (40).
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,7 @@
 namespace planed::sim {
 namespace {
 
-constexpr std::uint64_t kPairSeeds = 100;
+constexpr std::uint64_t kPairSeeds = 40;
 constexpr std::size_t kPairTrace = 600;
 constexpr Duration kPairSettle = 150s;
 const std::array<std::string, 6> kSegments{"swp1", "swp2", "swp3", "swp4", "swp5", "swp6"};
