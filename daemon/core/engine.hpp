@@ -427,7 +427,6 @@ private:
     [[nodiscard]] Difference words_of(const Proxies::Found& found) const;
     [[nodiscard]] Difference words_of(const RouteSink::Found& found) const;
     void note_setting_found(const KernelSettings::Outcome& outcome);
-    [[nodiscard]] std::string vrf_name(VrfId vrf) const;
 
     // Static hosts, addresses that two claim, alarms on single hosts (engine_hosts.cpp).
     void update_statics();

@@ -7,6 +7,7 @@
 
 #include "core/engine.hpp"
 #include "core/limits.hpp"
+#include "core/snapshot.hpp"
 #include "core/uplinks.hpp"
 
 namespace planed {
@@ -178,7 +179,7 @@ void Engine::audit_address(IfIndex link, const IpPrefix& address, bool there) {
     }
     audits_.suspect(std::pair(link, address),
                     Difference{.table = AuditTable::Addresses,
-                               .vrf = vrf_name(served->vrf),
+                               .vrf = EngineView(*this).name_of(served->vrf),
                                .interface = served->name,
                                .object = address.to_string(),
                                .wanted = there ? "" : std::string(kThere),
@@ -197,7 +198,7 @@ void Engine::audit_neighbor(const NeighborKey& key, const Neighbor& before, cons
     std::optional<Difference> words;
     if (audits_.is_collecting()) {
         words = Difference{.table = AuditTable::Neighbors,
-                           .vrf = vrf_name(served->vrf),
+                           .vrf = EngineView(*this).name_of(served->vrf),
                            .interface = served->name,
                            .object = key.address.to_string(),
                            .wanted = words_of_neighbor(before),
@@ -267,7 +268,7 @@ void Engine::tell_found() {
 Difference Engine::words_of(const Proxies::Found& found) const {
     const ServedInterface* served = served_.find(found.key.link);
     return {.table = AuditTable::Proxies,
-            .vrf = served == nullptr ? "" : vrf_name(served->vrf),
+            .vrf = served == nullptr ? "" : EngineView(*this).name_of(served->vrf),
             .interface = std::string(links_.name_of(found.key.link)),
             .object = found.key.address.to_string(),
             .wanted = found.there ? "" : std::string(kThere),
@@ -278,7 +279,7 @@ Difference Engine::words_of(const Proxies::Found& found) const {
 Difference Engine::words_of(const RouteSink::Found& found) const {
     const IfIndex out = found.wanted ? found.wanted->out : found.route->out;
     Difference difference{.table = AuditTable::Routes,
-                          .vrf = vrf_name(found.key.vrf),
+                          .vrf = EngineView(*this).name_of(found.key.vrf),
                           .interface = out == IfIndex::None ? "" : std::string(links_.name_of(out)),
                           .object = found.key.prefix.to_string(),
                           .action = found.wanted ? "sent again" : "removed"};
@@ -303,10 +304,6 @@ void Engine::note_setting_found(const KernelSettings::Outcome& outcome) {
                       .found = outcome.found ? fmt::format("{}", *outcome.found) : "",
                       .action = outcome.error ? "cannot be set" : "set again"});
     }
-}
-
-std::string Engine::vrf_name(VrfId vrf) const {
-    return vrf == VrfId::Default ? "default" : std::string(links_.name_of(IfIndex{number(vrf)}));
 }
 
 }  // namespace planed
