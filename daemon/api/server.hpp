@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "api/plugin_view.hpp"
 #include "bgp/view.hpp"
 #include "core/audit.hpp"
 #include "core/input.hpp"
 #include "core/snapshot.hpp"
 #include "evpn/multihoming.hpp"
 #include "net/result.hpp"
+#include "plugin/view.hpp"
 #include "telemetry/note.hpp"
 
 namespace planed::api {
@@ -69,7 +69,7 @@ struct Hooks {
     std::function<Level(Level)> set_level;  // The level until now.
     std::function<std::string()> show_config;
     std::function<std::string()> zebra_release;
-    std::function<std::vector<PluginView>()> plugins;
+    std::function<std::vector<plugin::View>()> plugins;
     std::function<std::vector<std::pair<std::string, std::uint64_t>>()> counters;
     std::function<std::vector<evpn::SegmentView>()> evpn_segments;
     std::function<std::vector<bgp::PeerView>()> evpn_peers;

@@ -60,7 +60,7 @@ struct FillObject {
     }
 };
 
-void fill_plugin(v1::Plugin& message, const PluginView& plugin) {
+void fill_plugin(v1::Plugin& message, const plugin::View& plugin) {
     message.set_name(plugin.name);
     message.set_version(plugin.version);
     message.set_path(plugin.path);
@@ -68,9 +68,9 @@ void fill_plugin(v1::Plugin& message, const PluginView& plugin) {
     message.set_observes(plugin.observes);
     message.set_state(plugin.fenced.empty() ? "running" : "fenced");
     message.set_reason(plugin.fenced);
-    message.set_calls(plugin.calls);
-    message.set_denials(plugin.denials);
-    message.set_strikes(plugin.strikes);
+    message.set_calls(plugin.totals.calls);
+    message.set_denials(plugin.totals.denials);
+    message.set_strikes(plugin.totals.strikes);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ void fill(v1::StatusResponse& message,
     message.mutable_netlink()->set_resyncs(health.resyncs);
     message.mutable_hosts()->set_total(snapshot.hosts_total);
     message.mutable_hosts()->set_eligible(snapshot.hosts_eligible);
-    for (const PluginView& plugin : words.plugins) {
+    for (const plugin::View& plugin : words.plugins) {
         fill_plugin(*message.add_plugins(), plugin);
     }
 }

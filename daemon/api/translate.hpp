@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "api/plugin_view.hpp"
 #include "api/watch_log.hpp"
 #include "core/audit.hpp"
 #include "core/snapshot.hpp"
 #include "core/snapshot_builder.hpp"
 #include "planed/v1/planed.pb.h"
+#include "plugin/view.hpp"
 
 namespace planed::api {
 
@@ -25,7 +25,7 @@ struct NodeWords {
     std::string host_name{};
     std::string version{};
     std::string zebra_release{};  // "FRR 8.4 to 9.0"; empty: not known.
-    std::vector<PluginView> plugins{};
+    std::vector<plugin::View> plugins{};
 };
 
 void fill(v1::StatusResponse& message,

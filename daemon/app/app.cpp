@@ -445,22 +445,6 @@ private:
                 .keep_changes = [this](bool keep) { keep_changes(plugins_read_changes_, keep); }};
     }
 
-    std::vector<api::PluginView> plugin_views() const {
-        std::vector<api::PluginView> views;
-        for (plugin::View& view : plugins_.views()) {
-            views.push_back({.name = std::move(view.name),
-                             .version = std::move(view.version),
-                             .path = std::move(view.path),
-                             .judges = view.judges,
-                             .observes = view.observes,
-                             .fenced = std::move(view.fenced),
-                             .calls = view.totals.calls,
-                             .denials = view.totals.denials,
-                             .strikes = view.totals.strikes});
-        }
-        return views;
-    }
-
     // Readers of the engine's changes -------------------------------------------------------------
 
     [[nodiscard]] bool keeps_changes() const {
@@ -505,7 +489,7 @@ private:
                     const auto family = zapi::family_named(zebra_family_);
                     return family ? std::string(zapi::releases_of(*family)) : std::string();
                 },
-            .plugins = [this] { return plugin_views(); },
+            .plugins = [this] { return plugins_.views(); },
             .counters = [this] { return counters(); },
             .evpn_segments = [this] { return evpn_sync_.multihoming().segments(); },
             .evpn_peers = [this] { return evpn_.peers(); },

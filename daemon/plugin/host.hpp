@@ -14,6 +14,7 @@
 #include "net/ip_address.hpp"
 #include "net/mac_address.hpp"
 #include "plugin/instance.hpp"
+#include "plugin/view.hpp"
 
 namespace planed::plugin {
 
@@ -45,16 +46,6 @@ struct Change {
     std::string origin{};
     std::string state{};
     std::string reason{};
-};
-
-struct View {
-    std::string name{};
-    std::string version{};
-    std::string path{};
-    bool judges = false;
-    bool observes = false;
-    std::string fenced{};  // Why it is not called any more; empty: it is.
-    Totals totals{};
 };
 
 class Host {

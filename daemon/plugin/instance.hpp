@@ -15,6 +15,7 @@
 #include "net/result.hpp"
 #include "planed/plugin.h"
 #include "plugin/meter.hpp"
+#include "plugin/view.hpp"
 #include "telemetry/note.hpp"
 
 namespace planed::plugin {
@@ -30,12 +31,6 @@ enum class Answer : std::uint8_t { Abstain, Allow, Deny };
 struct Judgement {
     Answer answer = Answer::Abstain;
     std::string why{};  // Of a denial.
-};
-
-struct Totals {
-    std::uint64_t calls = 0;
-    std::uint64_t denials = 0;
-    std::uint64_t strikes = 0;
 };
 
 class Instance {

@@ -96,6 +96,7 @@ std::span<const Layer> layers() {
                   "core/input.hpp",
                   "bgp/",
                   "evpn/multihoming.hpp",
+                  "plugin/view.hpp",
                   "planed/v1/"},
          .others = {"fmt/", "grpc/", "grpcpp/", "google/protobuf/"},
          .pure = false},

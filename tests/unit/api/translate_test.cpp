@@ -108,13 +108,13 @@ TEST(Translate, Status) {
          {.host_name = "leaf",
           .version = "1.2",
           .zebra_release = "FRR 8.4",
-          .plugins = {{.name = "guard",
-                       .version = "3",
-                       .path = "/p/guard.so",
-                       .judges = true,
-                       .calls = 20,
-                       .denials = 2},
-                      {.name = "log", .observes = true, .fenced = "slow", .strikes = 3}}},
+          .plugins =
+              {{.name = "guard",
+                .version = "3",
+                .path = "/p/guard.so",
+                .judges = true,
+                .totals = {.calls = 20, .denials = 2}},
+               {.name = "log", .observes = true, .fenced = "slow", .totals = {.strikes = 3}}}},
          kWall);
 
     EXPECT_EQ(message.name(), "leaf");
