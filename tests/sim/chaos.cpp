@@ -2,11 +2,12 @@
 #include "sim/chaos.hpp"
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "sim/deeds.hpp"
 
 namespace planed::sim {
 namespace {
@@ -26,12 +27,6 @@ public:
     void make_peace();
 
 private:
-    struct Deed {
-        unsigned weight = 0;
-        bool allowed = true;
-        std::function<void()> what;
-    };
-
     void act();
     SimHost& any_host();
     RouteKey any_route();
@@ -131,21 +126,7 @@ void Chaos::act() {
          .what = [this] { world_.zebra.restart_bgpd(); }},
         {.weight = 1, .what = [this] { world_.kernel.flush_proxies(); }},
     }};
-    unsigned sum = 0;
-    for (const Deed& deed : deeds) {
-        sum += deed.allowed ? deed.weight : 0;
-    }
-    auto left = static_cast<unsigned>(random_.below(sum));
-    for (const Deed& deed : deeds) {
-        if (!deed.allowed) {
-            continue;
-        }
-        if (left < deed.weight) {
-            deed.what();
-            return;
-        }
-        left -= deed.weight;
-    }
+    do_one(deeds, random_);
 }
 
 // Deeds -------------------------------------------------------------------------------------------

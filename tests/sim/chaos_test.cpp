@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/deeds.hpp"
+
 namespace planed::sim {
 namespace {
 
@@ -26,11 +28,6 @@ std::string g_running;  // NOLINT: read by a signal handler.
 
 extern "C" void tell_seed(int /*signal*/) {
     (void)::write(STDERR_FILENO, g_running.data(), g_running.size());
-}
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread.
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 std::size_t trace_steps() {

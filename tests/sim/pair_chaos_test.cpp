@@ -4,14 +4,13 @@
 // chaos_test.cpp; PLANED_SIM_PAIR_SEEDS=n is how many fresh ones (40).
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sim/deeds.hpp"
 #include "sim/pair.hpp"
 
 namespace planed::sim {
@@ -21,11 +20,6 @@ constexpr std::uint64_t kPairSeeds = 40;
 constexpr std::size_t kPairTrace = 600;
 constexpr Duration kPairSettle = 150s;
 const std::array<std::string, 6> kSegments{"swp1", "swp2", "swp3", "swp4", "swp5", "swp6"};
-
-std::uint64_t seed_number(const char* variable, std::uint64_t otherwise) {
-    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): one thread.
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 class PairChaos {
 public:
@@ -89,41 +83,26 @@ public:
     }
 
 private:
-    struct Deed {
-        unsigned weight = 0;
-        std::function<void()> what;
-    };
-
     void act() {
         const std::array<Deed, 15> deeds{{
-            {12, [this] { toggle_cable(); }},
-            {4, [this] { blink(); }},
-            {15, [this] { pair_.servers.speak(any_server()); }},
-            {10, [this] { pair_.servers.steer(any_server(), random_.below(2)); }},
-            {5, [this] { pair_.servers.send(any_server()); }},
-            {3, [this] { pair_.servers.die(any_server()); }},
-            {5, [this] { pair_.servers.revive(any_server()); }},
-            {2, [this] { pair_.servers.move(any_server(), random_.pick(kSegments)); }},
-            {3, [this] { cut_link(); }},
-            {2, [this] { restart_planed(false); }},
-            {1, [this] { restart_planed(true); }},
-            {1, [this] { restart_zebra(); }},
-            {2, [this] { any_leaf().kernel.collect_garbage(); }},
-            {8, [this] { use_something(); }},
-            {1, [this] { any_server().duplicates ^= true; }},
+            {.weight = 12, .what = [this] { toggle_cable(); }},
+            {.weight = 4, .what = [this] { blink(); }},
+            {.weight = 15, .what = [this] { pair_.servers.speak(any_server()); }},
+            {.weight = 10, .what = [this] { pair_.servers.steer(any_server(), random_.below(2)); }},
+            {.weight = 5, .what = [this] { pair_.servers.send(any_server()); }},
+            {.weight = 3, .what = [this] { pair_.servers.die(any_server()); }},
+            {.weight = 5, .what = [this] { pair_.servers.revive(any_server()); }},
+            {.weight = 2,
+             .what = [this] { pair_.servers.move(any_server(), random_.pick(kSegments)); }},
+            {.weight = 3, .what = [this] { cut_link(); }},
+            {.weight = 2, .what = [this] { restart_planed(false); }},
+            {.weight = 1, .what = [this] { restart_planed(true); }},
+            {.weight = 1, .what = [this] { restart_zebra(); }},
+            {.weight = 2, .what = [this] { any_leaf().kernel.collect_garbage(); }},
+            {.weight = 8, .what = [this] { use_something(); }},
+            {.weight = 1, .what = [this] { any_server().duplicates ^= true; }},
         }};
-        unsigned sum = 0;
-        for (const Deed& deed : deeds) {
-            sum += deed.weight;
-        }
-        auto left = static_cast<unsigned>(random_.below(sum));
-        for (const Deed& deed : deeds) {
-            if (left < deed.weight) {
-                deed.what();
-                return;
-            }
-            left -= deed.weight;
-        }
+        do_one(deeds, random_);
     }
 
     SimLeaf& any_leaf() { return *pair_.leaves.at(random_.below(2)); }
@@ -222,14 +201,14 @@ void expect_pair_passes(std::uint64_t seed) {
     if (run_pair_seed(seed, 0).violations.empty()) {
         return;
     }
-    const PairOutcome again = run_pair_seed(seed, seed_number("PLANED_SIM_TRACE", kPairTrace));
+    const PairOutcome again = run_pair_seed(seed, number_from("PLANED_SIM_TRACE", kPairTrace));
     ADD_FAILURE() << again.trace << "PLANED_SIM_SEED=" << seed << "\n"
                   << fmt::format("{}", fmt::join(again.violations, "\n"));
 }
 
 TEST(PairChaos, FreshSeedsPass) {
-    const std::uint64_t only = seed_number("PLANED_SIM_SEED", 0);
-    const std::uint64_t count = seed_number("PLANED_SIM_PAIR_SEEDS", kPairSeeds);
+    const std::uint64_t only = number_from("PLANED_SIM_SEED", 0);
+    const std::uint64_t count = number_from("PLANED_SIM_PAIR_SEEDS", kPairSeeds);
     for (std::uint64_t seed = only != 0 ? only : 1;
          (only != 0 ? seed == only : seed <= count) && !::testing::Test::HasFailure();
          ++seed) {
