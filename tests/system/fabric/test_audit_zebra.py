@@ -20,7 +20,9 @@ def audit(leaf: Node) -> list[dict[str, Any]]:
 
 
 def _start(leaf: Node) -> None:
+    """Returns when every table can be read: what the plane has is known only some time after planed is ready."""
     start(leaf, planed_config(leaf, redis={"endpoint": "off"}))
+    wait_until(lambda: "table" not in {row["kind"] for row in audit(leaf)}, SOON, what="a table cannot be read")
 
 
 def test_hosts_that_come_and_go_leave_no_differences(lab: Lab) -> None:
