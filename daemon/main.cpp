@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // planed: flags to configuration to app to exit code.
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +16,7 @@
 #include "app/app.hpp"
 #include "config/load.hpp"
 #include "config/print.hpp"
+#include "record/replay.hpp"
 #include "telemetry/log_line.hpp"
 
 namespace {
@@ -45,6 +50,39 @@ void warn_of_missing_plugins(const planed::config::Loaded& loaded, const std::st
     }
 }
 
+// Decisions to stdout, what there is to say of the recording to stderr. Exit code 0: all was
+// decided as it had been.
+int replay(const std::string& path, planed::Level level) {
+    std::ifstream file(path);
+    if (!file) {
+        fmt::print(
+            stderr, "planed: cannot read {}: {}\n", path, std::generic_category().message(errno));
+        return kExitSystem;
+    }
+    const auto next = [&file]() -> std::optional<std::string> {
+        std::string line;
+        if (!std::getline(file, line)) {
+            return std::nullopt;
+        }
+        return file.eof() ? line : line + '\n';
+    };
+    const planed::record::Replayed told = planed::record::replay(
+        next, path, level, [](std::string_view line) { fmt::print("{}\n", line); });
+    if (told.cut) {
+        fmt::print(stderr, "{}: the last line is not whole and was left out\n", path);
+    }
+    if (!told.problem.empty()) {
+        fmt::print(stderr, "{}\n", told.problem);
+    }
+    fmt::print(stderr,
+               "{} inputs, {} turns, {} decisions{}\n",
+               told.inputs,
+               told.turns,
+               told.decisions,
+               told.problem.empty() ? ", as recorded" : "");
+    return told.problem.empty() ? 0 : kExitSystem;
+}
+
 int run(int argc, char** argv) {
     CLI::App cli{"Leaf daemon for dual-plane GPU fabrics: learned hosts become host routes in FRR"};
     planed::AppOptions options{.config_path = "/etc/planed/planed.yaml"};
@@ -57,6 +95,11 @@ int run(int argc, char** argv) {
     cli.add_option("--log-level", level, "error, warn, info, debug or trace")
         ->check(CLI::IsMember({"error", "warn", "info", "debug", "trace"}))
         ->capture_default_str();
+    cli.add_option("--record", options.record, "Write every input to this file, for --replay");
+    std::string replayed;
+    cli.add_option("--replay",
+                   replayed,
+                   "Print what planed decides when it is told what this recording says, and end");
     cli.set_version_flag("--version", "planed " PLANED_VERSION);
     try {
         cli.parse(argc, argv);
@@ -66,6 +109,9 @@ int run(int argc, char** argv) {
     options.version = PLANED_VERSION;
     options.level = planed::parse_level(level).value_or(planed::Level::Info);
 
+    if (!replayed.empty()) {
+        return replay(replayed, options.level);
+    }
     const planed::config::Loaded loaded = planed::config::load_file(options.config_path);
     print(loaded.faults);
     if (!loaded.ok()) {

@@ -28,6 +28,7 @@
 #include "app/evpn_speaker.hpp"
 #include "app/evpn_sync.hpp"
 #include "app/plugins.hpp"
+#include "app/recorder.hpp"
 #include "app/service.hpp"
 #include "app/state_mirror.hpp"
 #include "config/checks.hpp"
@@ -42,6 +43,7 @@
 #include "io/state_file.hpp"
 #include "io/thread_meter.hpp"
 #include "io/zapi_client.hpp"
+#include "statedb/schema.hpp"
 #include "telemetry/log_line.hpp"
 #include "zapi/dialect.hpp"
 
@@ -129,6 +131,12 @@ private:
         if (!wrong.empty()) {
             return 1;
         }
+        if (const auto recording = start_recording(); !recording) {
+            log({.level = Level::Error,
+                 .id = "record.refused",
+                 .text = fmt::format("text=\"{}\"", recording.error().text)});
+            return 1;
+        }
         std::string problem;
         const io::StateContents state = state_.load(problem);
         if (!problem.empty()) {
@@ -168,6 +176,27 @@ private:
         service_.start();
         boost::asio::post(loop_, [this] { turn(); });
         return 0;
+    }
+
+    // Before the engine hears anything.
+    Result<void> start_recording() {
+        if (options_.record.empty()) {
+            return {};
+        }
+        auto recorder =
+            Recorder::open(options_.record,
+                           {.version = options_.version,
+                            .node = config_->node.name.empty() ? host_name() : config_->node.name,
+                            .started = statedb::timestamp(io::now(), io::wall_offset()),
+                            .level = options_.level,
+                            .config = config_},
+                           [this](const Note& note) { log(note); });
+        if (!recorder) {
+            return tl::unexpected(recorder.error());
+        }
+        recorder_ = std::move(*recorder);
+        engine_.set_witness(recorder_.get());
+        return {};
     }
 
     void wait_for_signal() {
@@ -281,8 +310,13 @@ private:
             engine_.handle(inputs_, now);
         }
         engine_.settle(now);
+        std::uint64_t decided = 0;
         while (const auto output = engine_.poll()) {
+            decided += std::holds_alternative<Say>(*output) ? 0U : 1U;
             carry_out(*output, now);
+        }
+        if (recorder_ != nullptr) {
+            recorder_->turn(decided, now);
         }
         zapi_.flush();
         kernel_.flush();
@@ -651,6 +685,7 @@ private:
     io::StateFile state_;
     io::Kernel kernel_;
     io::Snooper snooper_;
+    std::unique_ptr<Recorder> recorder_;  // Only where one is asked for.
     Engine engine_;
     Plugins plugins_;
     io::ZapiClient zapi_;

@@ -15,6 +15,7 @@ struct AppOptions {
     std::string config_path;
     Level level = Level::Info;
     std::string version{};
+    std::string record{};  // A file for all inputs (app/recorder.hpp); empty: none.
 };
 
 /// Runs until SIGTERM or SIGINT. Exit code: 0 stopped as asked, 1 the system refused something.

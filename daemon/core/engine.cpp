@@ -42,6 +42,9 @@ Engine::Engine(std::shared_ptr<const Config> config) : config_(std::move(config)
 
 void Engine::handle(const Input& input, TimePoint now) {
     now_ = now;
+    if (witness_ != nullptr) {
+        witness_->saw(input, now);
+    }
     std::visit([&](const auto& what) { on(what, now); }, input);
 }
 

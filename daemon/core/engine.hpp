@@ -44,6 +44,7 @@
 #include "core/route_times.hpp"
 #include "core/served_interfaces.hpp"
 #include "core/snapshot.hpp"
+#include "core/witness.hpp"
 #include "net/result.hpp"
 
 namespace planed {
@@ -66,6 +67,9 @@ public:
     void settle(TimePoint now);    // Plans the dirty keys, once a turn.
     std::optional<Output> poll();  // Drain to nullopt before waiting.
     [[nodiscard]] std::optional<TimePoint> wake_at();
+
+    /// Is told of each input before it is handled; nullptr: nobody. Outlives this, or is replaced.
+    void set_witness(Witness* witness) { witness_ = witness; }
 
     /// Notes above this level are not made at all: a note for each neighbour costs more than its
     /// plan.
@@ -477,6 +481,7 @@ private:
     void recover(const std::string& id);
 
     std::shared_ptr<const Config> config_;
+    Witness* witness_ = nullptr;
     Level level_ = Level::Info;
     TimePoint now_{};
 

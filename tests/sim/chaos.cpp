@@ -298,13 +298,17 @@ void Chaos::make_peace() {
 
 }  // namespace
 
-Outcome run_seed(std::uint64_t seed, std::size_t trace_steps, const RoutesConfig& routes) {
+Outcome run_seed(std::uint64_t seed,
+                 std::size_t trace_steps,
+                 const RoutesConfig& routes,
+                 const std::function<void(SimWorld&)>& prepare) {
     SimWorld world(seed);
     Config config = *world.planed.config;
     config.routes = routes;
     config.learning.duplicates = {.max_moves = 4, .window = 20s, .freeze = 20s};
     world.planed.config = std::make_shared<const Config>(std::move(config));
     world.trace.turn_on(trace_steps);
+    prepare(world);
     Chaos chaos(world);
     chaos.set_up();
     chaos.rage();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,11 @@ struct Outcome {
 };
 
 /// `trace_steps` 0: run for the verdict alone, which is much faster. `routes`: what may stand
-/// between verdicts and routes.
-Outcome run_seed(std::uint64_t seed, std::size_t trace_steps, const RoutesConfig& routes = {});
+/// between verdicts and routes. `prepare` gets the world before anything happens in it.
+Outcome run_seed(
+    std::uint64_t seed,
+    std::size_t trace_steps,
+    const RoutesConfig& routes = {},
+    const std::function<void(SimWorld&)>& prepare = [](SimWorld&) {});
 
 }  // namespace planed::sim

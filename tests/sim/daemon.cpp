@@ -53,7 +53,9 @@ void SimDaemon::join(AuxLink& link, std::size_t side) {
 void SimDaemon::start() {
     trace_.add([] { return "planed: started"; });
     ++life_;
+    on_start();
     engine_ = std::make_unique<Engine>(config);
+    engine_->set_witness(witness);
     kernel_.open_sockets();
     reconnect_at_ = clock_.now();
     backoff_ = kBackoffFirst;
@@ -170,6 +172,7 @@ void SimDaemon::turn() {
         did_something_ = true;
         carry_out(*output);
     }
+    on_turn();
     write_zebra();
     turn_evpn();
     if (stopping_ && (session_ == nullptr || session_->idle())) {

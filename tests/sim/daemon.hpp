@@ -69,6 +69,10 @@ public:
 
     std::function<void(const Input&)> on_input = [](const Input&) {};
     std::function<void(const Output&)> on_output = [](const Output&) {};
+    /// Of the engines that start() makes; see Engine::set_witness().
+    Witness* witness = nullptr;
+    std::function<void()> on_start = [] {};
+    std::function<void()> on_turn = [] {};  // All outputs have been taken.
     std::vector<std::string> complaints;
 
 private:
