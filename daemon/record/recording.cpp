@@ -12,7 +12,6 @@
 
 #include "config/load.hpp"
 #include "config/print.hpp"
-#include "core/kernel_settings.hpp"
 #include "record/fields.hpp"
 #include "record/words.hpp"
 
@@ -63,9 +62,6 @@ Json json_of(E value) {
 template <Id E>
 Json json_of(E value) {
     return std::uint64_t{number(value)};
-}
-Json json_of(Setting value) {
-    return setting_name(value, "IF");
 }
 Json json_of(const std::shared_ptr<const Config>& value) {
     return config::to_yaml(*value);

@@ -91,6 +91,25 @@ inline constexpr std::array<Word<Level>, 5> kWords<Level>{{{Level::Error, "error
                                                            {Level::Debug, "debug"},
                                                            {Level::Trace, "trace"}}};
 
+// As sysctl names them, below net.
+template <>
+inline constexpr std::array<Word<Setting>, kSettings.size()> kWords<Setting>{
+    {{Setting::ArpAccept, "ipv4.conf.IF.arp_accept"},
+     {Setting::ProxyArp, "ipv4.conf.IF.proxy_arp"},
+     {Setting::AcceptUntrackedNa, "ipv6.conf.IF.accept_untracked_na"},
+     {Setting::McastResolicit4, "ipv4.neigh.IF.mcast_resolicit"},
+     {Setting::McastResolicit6, "ipv6.neigh.IF.mcast_resolicit"},
+     {Setting::UcastSolicit4, "ipv4.neigh.IF.ucast_solicit"},
+     {Setting::UcastSolicit6, "ipv6.neigh.IF.ucast_solicit"},
+     {Setting::RetransTime4, "ipv4.neigh.IF.retrans_time_ms"},
+     {Setting::RetransTime6, "ipv6.neigh.IF.retrans_time_ms"},
+     {Setting::ProxyDelay4, "ipv4.neigh.IF.proxy_delay"},
+     {Setting::ProxyQlen4, "ipv4.neigh.IF.proxy_qlen"},
+     {Setting::ProxyDelay6, "ipv6.neigh.IF.proxy_delay"},
+     {Setting::ProxyQlen6, "ipv6.neigh.IF.proxy_qlen"},
+     {Setting::Forwarding6, "ipv6.conf.IF.forwarding"},
+     {Setting::ProxyNdp, "ipv6.conf.IF.proxy_ndp"}}};
+
 template <class E>
 concept HasWords = !std::is_same_v<std::remove_cv_t<decltype(kWords<E>)>, NoWords<E>>;
 

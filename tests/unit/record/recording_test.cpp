@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/kernel_settings.hpp"
 #include "record/fields.hpp"
 #include "record/words.hpp"
 #include "support/builders.hpp"
@@ -132,6 +133,12 @@ TEST(Recording, IsReadByPeople) {
     EXPECT_EQ(
         to_line(output, kAt),
         R"({"at":81342000000001,"output":"SendRoute","key":{"vrf":0,"prefix":"10.0.0.5/32"}})");
+}
+
+TEST(Recording, NamesEverySettingAsTheDaemonDoes) {
+    for (const Setting setting : kSettings) {
+        EXPECT_EQ(word_of(setting), setting_name(setting, "IF"));
+    }
 }
 
 TEST(Recording, KeepsTurns) {
