@@ -47,6 +47,47 @@ Match match(std::string_view word, const std::vector<std::string_view>& candidat
     return found;
 }
 
+// What can be asked again and again: watch goes on by itself.
+bool shows_what_changes(Action action) {
+    switch (action) {
+        case Action::Status:
+        case Action::Interfaces:
+        case Action::Hosts:
+        case Action::Routes:
+        case Action::Proxies:
+        case Action::Segments:
+        case Action::Peers:
+        case Action::EvpnRoutes:
+        case Action::Explain:
+        case Action::Audit:
+        case Action::Counters:
+        case Action::Metrics: return true;
+        case Action::Watch:
+        case Action::Drain:
+        case Action::Undrain:
+        case Action::Probe:
+        case Action::Forget:
+        case Action::ConfigCheck:
+        case Action::ConfigShow:
+        case Action::ConfigDiff:
+        case Action::ConfigReload:
+        case Action::Log:
+        case Action::SupportBundle:
+        case Action::Version:
+        case Action::Completion:
+        case Action::Help: return false;
+    }
+    return false;
+}
+
+std::string usage_of(const Verb& verb) {
+    std::string text(verb.word);
+    for (const std::string_view part : {verb.sub, verb.argument}) {
+        text += part.empty() ? "" : fmt::format(" {}", part);
+    }
+    return text;
+}
+
 class Parser {
 public:
     explicit Parser(std::span<const std::string> words) : words_(words) {}
@@ -260,6 +301,7 @@ private:
         }
         check_output();
         check_timeout();
+        check_watch();
         check_count();
         check_type();
     }
@@ -287,11 +329,25 @@ private:
         if (!invocation_.has("--timeout")) {
             return;
         }
-        const std::string given = invocation_.option("--timeout");
-        if (const auto timeout = parse_duration(given)) {
-            invocation_.timeout = *timeout;
+        take_duration("--timeout", invocation_.timeout);
+    }
+    void check_watch() {
+        const Action action = invocation_.verb->action;
+        if (invocation_.has("--watch") && !shows_what_changes(action)) {
+            error_ = fmt::format("--watch: planectl {} shows nothing that changes",
+                                 usage_of(*invocation_.verb));
+        } else if (invocation_.has("--every") && !invocation_.has("--watch")) {
+            error_ = "--every goes with --watch";
+        } else if (invocation_.has("--every")) {
+            take_duration("--every", invocation_.interval);
+        }
+    }
+    void take_duration(std::string_view option, std::chrono::milliseconds& value) {
+        const std::string given = invocation_.option(option);
+        if (const auto duration = parse_duration(given)) {
+            value = *duration;
         } else {
-            error_ = fmt::format("--timeout {}: must be like 5s, 300ms or 2m", quoted(given));
+            error_ = fmt::format("{} {}: must be like 5s, 300ms or 2m", option, quoted(given));
         }
     }
     void check_count() {
@@ -321,14 +377,6 @@ private:
     Invocation invocation_;
     std::string error_;
 };
-
-std::string usage_of(const Verb& verb) {
-    std::string text(verb.word);
-    for (const std::string_view part : {verb.sub, verb.argument}) {
-        text += part.empty() ? "" : fmt::format(" {}", part);
-    }
-    return text;
-}
 
 std::string option_lines(std::span<const Option> options) {
     std::string text;
@@ -550,6 +598,15 @@ std::span<const Verb> verbs() {
          1,
          {},
          "set the log level until the next start"},
+        {Action::SupportBundle,
+         "support-bundle",
+         "",
+         "[FILE]",
+         Kind::File,
+         0,
+         1,
+         {},
+         "all tables, the configuration and the log in one .tar.gz, without passwords"},
         {Action::Version, "version", "", "", Kind::Text, 0, 0, {}, "of planectl and of planed"},
         {Action::Completion,
          "completion",
@@ -583,6 +640,8 @@ std::span<const Option> global_options() {
         {"--timeout", "TIME", Kind::Text, "how long to wait for an answer (default: 5s)"},
         {"--color", "WHEN", Kind::When, "auto, always or never (default: auto, on a terminal)"},
         {"--no-headers", "", Kind::Text, "tables without titles and count"},
+        {"--watch", "", Kind::Text, "show it again and again, until interrupted"},
+        {"--every", "TIME", Kind::Text, "with --watch: how often (default: 2s)"},
         {"--tls-ca", "FILE", Kind::File, "for HOST:PORT: the authority of planed's certificate"},
         {"--tls-cert", "FILE", Kind::File, "for HOST:PORT: our certificate"},
         {"--tls-key", "FILE", Kind::File, "for HOST:PORT: its key"},

@@ -40,6 +40,7 @@ enum class Action : std::uint8_t {
     ConfigDiff,
     ConfigReload,
     Log,
+    SupportBundle,
     Version,
     Completion,
     Help,
@@ -89,6 +90,7 @@ struct Invocation {
     std::map<std::string, std::string, std::less<>> options{};  // By name; flags: "".
     Form form = Form::Table;
     std::chrono::milliseconds timeout{5000};
+    std::chrono::milliseconds interval{2000};  // Between two rounds of --watch.
     std::string target{};
 
     [[nodiscard]] bool has(std::string_view option) const { return options.contains(option); }

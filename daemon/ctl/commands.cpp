@@ -7,11 +7,13 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include <unistd.h>
 
 #include <fmt/core.h>
 
+#include "ctl/bundle.hpp"
 #include "ctl/client.hpp"
 
 namespace planed::ctl {
@@ -154,6 +156,23 @@ public:
           style_{.headers = !invocation.has("--no-headers"), .colour = wants_colour()} {}
 
     int run() {
+        if (!invocation_.has("--watch")) {
+            return once();
+        }
+        // What fails at once was meant otherwise; what fails later is planed that starts again.
+        for (bool first = true;; first = false) {
+            begin_round(first);
+            const int code = once();
+            const bool told = code == kExitDone || invocation_.verb->action == Action::Audit;
+            if (first && (!told || code == kExitUnreachable)) {
+                return code;
+            }
+            std::this_thread::sleep_for(invocation_.interval);
+        }
+    }
+
+private:
+    int once() {
         switch (invocation_.verb->action) {
             case Action::Status: return status();
             case Action::Interfaces: return interfaces();
@@ -177,6 +196,7 @@ public:
             case Action::ConfigShow: return show_config();
             case Action::ConfigReload: return reload();
             case Action::Log: return log();
+            case Action::SupportBundle: return support_bundle();
             case Action::Version: return version();
             case Action::Completion: return print(completion_script(invocation_.arguments[0]));
             case Action::Help: break;
@@ -184,7 +204,17 @@ public:
         return help();
     }
 
-private:
+    void begin_round(bool first) const {
+        const bool people = invocation_.form == Form::Table && ::isatty(STDOUT_FILENO) == 1;
+        if (people) {
+            (void)print("\x1b[H\x1b[2J");
+        } else if (invocation_.form == Form::Yaml) {
+            (void)print("---\n");
+        } else if (invocation_.form == Form::Table && !first) {
+            (void)print("\n");
+        }
+    }
+
     [[nodiscard]] bool wants_colour() const {
         const std::string when = invocation_.option("--color");
         if (when == "always" || when == "never") {
@@ -389,6 +419,19 @@ private:
         const Outcome outcome = client_.counters(rows);
         return print_rows(
             outcome, std::move(rows), {{"COUNTER", "name"}, {"VALUE", "value"}}, "counter");
+    }
+
+    int support_bundle() {
+        const auto& arguments = invocation_.arguments;
+        const Bundle bundle = write_bundle(
+            client_, invocation_.target, arguments.empty() ? std::string() : arguments[0]);
+        if (!bundle.error.empty()) {
+            return fail({.exit_code = kExitFailed, .error = bundle.error});
+        }
+        for (const std::string& missing : bundle.missing) {
+            fmt::print(stderr, "planectl: not in it: {}\n", missing);
+        }
+        return print(bundle.path + '\n');
     }
 
     int metrics() {

@@ -147,7 +147,15 @@ std::span<const Layer> layers() {
          .pure = false},
         {.scope = "ctl/",
          .ours = {"planed/v1/"},
-         .others = {"fmt/", "grpc/", "grpcpp/", "google/protobuf/", "unistd.h"},
+         .others = {"fmt/",
+                    "grpc/",
+                    "grpcpp/",
+                    "google/protobuf/",
+                    "unistd.h",
+                    "archive.h",
+                    "archive_entry.h",
+                    "fcntl.h",
+                    "sys/wait.h"},
          .pure = false},
     };
     return table_of_layers;

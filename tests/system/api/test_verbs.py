@@ -3,6 +3,8 @@
 
 import json
 import re
+import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -214,6 +216,58 @@ def test_config_is_shown_checked_compared_and_reloaded(farm: Farm, leaf: Ctl, tm
     farm.planed.write_config("routes: {distance: 0}\n")
     assert "the running configuration stays" in leaf.fails(1, "config", "reload")
     assert yaml.safe_load(leaf.text("config", "show"))["routes"]["tag"] == 101
+
+
+def test_a_verb_is_watched_until_it_is_interrupted(farm: Farm, leaf: Ctl) -> None:
+    watching = farm.leaf.popen(
+        [str(leaf.path), "routes", "-o", "jsonl", "--watch", "--every", "50ms"], stdout=subprocess.PIPE
+    )
+    assert watching.stdout is not None
+    try:
+        prefixes = [json.loads(watching.stdout.readline())["prefix"] for _ in range(3 * 8)]
+    finally:
+        watching.terminate()
+        watching.wait()
+
+    assert len(set(prefixes)) == 8 and prefixes[:8] == prefixes[8:16] == prefixes[16:]
+
+
+def test_a_watch_that_fails_at_once_ends(ctl: Ctl) -> None:
+    assert "systemctl status planed" in ctl.fails(3, "status", "--watch")
+
+
+def bundle_of(ctl: Ctl, path: Path) -> dict[str, str]:
+    done = ctl.run("support-bundle", str(path))
+    assert (done.returncode, done.stdout) == (0, f"{path}\n"), done.stderr
+    assert path.stat().st_mode & 0o777 == 0o600
+    with tarfile.open(path) as tar:
+        found = {member.name.split("/", 1)[1]: tar.extractfile(member) for member in tar}
+        return {name: file.read().decode() for name, file in found.items() if file is not None}
+
+
+def test_a_support_bundle_has_all_tables_and_no_password(farm: Farm, leaf: Ctl, tmp_path: Path) -> None:
+    bundle = bundle_of(leaf, tmp_path / "bundle.tar.gz")
+
+    assert json.loads(bundle["status.json"])["name"] == "leaf-a1"
+    assert len(json.loads(bundle["hosts.json"])) == len(json.loads(bundle["routes.json"])) == 8
+    assert {"interfaces.json", "proxies.json", "segments.json", "peers.json", "evpn-routes.json"} <= set(bundle)
+    assert "planed_hosts" in bundle["metrics.txt"] and "interfaces:" in bundle["config.yaml"]
+    assert "10.0.1." in bundle["kernel/neighbors.txt"] and "leaf" in bundle["about.txt"]
+    assert "missing: " not in "".join(line for line in bundle["about.txt"].splitlines() if ".json" in line)
+
+
+def test_a_support_bundle_is_made_without_planed(ctl: Ctl, tmp_path: Path) -> None:
+    bundle = bundle_of(ctl, tmp_path / "bundle.tar.gz")
+
+    assert "missing: status.json: " in bundle["about.txt"] and "missing: hosts.json: " in bundle["about.txt"]
+    assert "status.json" not in bundle and "kernel/links.txt" in bundle
+
+
+def test_a_support_bundle_replaces_no_file(ctl: Ctl, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+
+    assert "File exists" in ctl.fails(1, "support-bundle", str(tmp_path / "mine"))
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_version_is_known_with_and_without_planed(farm: Farm, leaf: Ctl) -> None:

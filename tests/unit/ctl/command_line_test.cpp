@@ -8,6 +8,8 @@
 namespace planed::ctl {
 namespace {
 
+using namespace std::chrono_literals;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -84,6 +86,17 @@ TEST(CommandLine, SaysWhatIsMissingOrTooMuch) {
     EXPECT_THAT(refused({"status", "--timeout", "soon"}), HasSubstr("5s, 300ms or 2m"));
     EXPECT_THAT(refused({"watch", "--count", "0"}), HasSubstr("from 1 on"));
     EXPECT_THAT(refused({"evpn-routes", "--type", "6"}), HasSubstr("1, 2, 3, 4 or 5"));
+}
+
+TEST(CommandLine, WatchesOnlyWhatChanges) {
+    EXPECT_TRUE(parsed({"hosts", "--watch"}).has("--watch"));
+    EXPECT_EQ(parsed({"hosts", "--watch"}).interval, 2s);
+    EXPECT_EQ(parsed({"status", "--watch", "--every", "300ms"}).interval, 300ms);
+    EXPECT_EQ(refused({"config", "reload", "--watch"}),
+              "--watch: planectl config reload shows nothing that changes");
+    EXPECT_THAT(refused({"drain", "--watch"}), HasSubstr("shows nothing that changes"));
+    EXPECT_EQ(refused({"hosts", "--every", "2s"}), "--every goes with --watch");
+    EXPECT_THAT(refused({"hosts", "--watch", "--every", "often"}), HasSubstr("5s, 300ms or 2m"));
 }
 
 TEST(CommandLine, TakesWhatEvpnRoutesAreChosenBy) {
