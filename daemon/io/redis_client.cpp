@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include "io/redis_reply.hpp"
 #include "net/assert.hpp"
 #include "net/ip_address.hpp"
 #include "statedb/schema.hpp"
@@ -24,19 +25,6 @@ constexpr std::string_view kOurKeys = "PLANED_*";
 
 // A connection that stood this long makes the next back-off start from the beginning.
 constexpr Duration kStood = 5s;
-
-std::string_view text_of(const redisReply& reply) {
-    return reply.str == nullptr ? std::string_view() : std::string_view(reply.str, reply.len);
-}
-
-bool is_error(const redisReply& reply) {
-    return reply.type == REDIS_REPLY_ERROR;
-}
-
-std::span<redisReply* const> elements_of(const redisReply& reply) {
-    return reply.type == REDIS_REPLY_ARRAY ? std::span(reply.element, reply.elements)
-                                           : std::span<redisReply* const>();
-}
 
 std::vector<std::string_view> texts_of(const redisReply& reply) {
     std::vector<std::string_view> texts;
