@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kTcp = "tcp:";
-constexpr std::string_view kStateDb = "STATE_DB";
 constexpr std::size_t kFileMax = std::size_t{1} << 20U;
 
 /// Never waits: nothing but a file of sane size is read.
@@ -86,19 +85,30 @@ Result<statedb::DatabaseConfig> load(const std::string& path, std::string_view n
     return load_one((std::filesystem::path(path).parent_path() / include->file).lexically_normal());
 }
 
-struct StateDb {
+std::string_view name_of(SonicDatabase database) {
+    switch (database) {
+        case SonicDatabase::ConfigDb: return "CONFIG_DB";
+        case SonicDatabase::StateDb: return "STATE_DB";
+    }
+    return "";
+}
+
+struct Found {
     statedb::Database database;
     statedb::DatabaseInstance instance;
 };
 
-Result<StateDb> find_state_db(const RedisConfig& config, std::string_view name_space) {
+Result<Found> find_database(const RedisConfig& config,
+                            std::string_view name_space,
+                            SonicDatabase wanted) {
     const auto file = load(config.database_config, name_space);
     if (!file) {
         return tl::unexpected(file.error());
     }
-    const auto database = file->databases.find(kStateDb);
+    const auto database = file->databases.find(name_of(wanted));
     if (database == file->databases.end()) {
-        return fail(Errc::Invalid, fmt::format("{}: no STATE_DB", config.database_config));
+        return fail(Errc::Invalid,
+                    fmt::format("{}: no {}", config.database_config, name_of(wanted)));
     }
     const auto instance = file->instances.find(database->second.instance);
     if (instance == file->instances.end()) {
@@ -107,7 +117,7 @@ Result<StateDb> find_state_db(const RedisConfig& config, std::string_view name_s
             fmt::format(
                 "{}: no instance \"{}\"", config.database_config, database->second.instance));
     }
-    return StateDb{.database = database->second, .instance = instance->second};
+    return Found{.database = database->second, .instance = instance->second};
 }
 
 RedisPlace place_of(std::string_view endpoint) {
@@ -157,29 +167,34 @@ std::string to_string(const RedisPlace& place) {
 }
 
 Result<std::vector<RedisPlace>> redis_places(const RedisConfig& config,
-                                             std::string_view name_space) {
+                                             std::string_view name_space,
+                                             SonicDatabase wanted) {
     std::vector<RedisPlace> places;
     if (config.endpoint == "off") {
         return places;
     }
     const bool automatic = config.endpoint == "auto";
     if (config.database_config.empty()) {
-        return automatic ? usual_places() : std::vector{place_of(config.endpoint)};
+        places = automatic ? usual_places() : std::vector{place_of(config.endpoint)};
+        for (RedisPlace& place : places) {
+            place.database = static_cast<std::uint32_t>(wanted);
+        }
+        return places;
     }
-    const auto state_db = find_state_db(config, name_space);
-    if (!state_db) {
-        return tl::unexpected(state_db.error());
+    const auto found = find_database(config, name_space, wanted);
+    if (!found) {
+        return tl::unexpected(found.error());
     }
-    places = automatic ? places_of(state_db->instance) : std::vector{place_of(config.endpoint)};
+    places = automatic ? places_of(found->instance) : std::vector{place_of(config.endpoint)};
     if (places.empty()) {
-        return fail(
-            Errc::Invalid,
-            fmt::format("{}: STATE_DB's instance has neither a unix socket nor host and port",
-                        config.database_config));
+        return fail(Errc::Invalid,
+                    fmt::format("{}: {}'s instance has neither a unix socket nor host and port",
+                                config.database_config,
+                                name_of(wanted)));
     }
     for (RedisPlace& place : places) {
-        place.database = state_db->database.id;
-        place.separator = state_db->database.separator;
+        place.database = found->database.id;
+        place.separator = found->database.separator;
     }
     return places;
 }

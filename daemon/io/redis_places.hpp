@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where STATE_DB may be: the configuration's endpoint, and SONiC's database_config.json where one
-// is named, as a list of places to try in order.
+// Where STATE_DB or CONFIG_DB may be: the configuration's endpoint, and SONiC's
+// database_config.json where one is named, as a list of places to try in order.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include "net/result.hpp"
 
 namespace planed::io {
+
+enum class SonicDatabase : std::uint8_t { ConfigDb = 4, StateDb = 6 };  // Their usual numbers.
 
 struct RedisPlace {
     std::string unix_socket{};  // Or else host and port.
@@ -27,8 +29,10 @@ struct RedisPlace {
 
 /// Empty: endpoint is off. Reads the file that the configuration names, if it does, each time anew:
 /// it may come later than we do. `name_space`: whose entry of a file with INCLUDES is ours.
-[[nodiscard]] Result<std::vector<RedisPlace>> redis_places(const RedisConfig& config,
-                                                           std::string_view name_space);
+[[nodiscard]] Result<std::vector<RedisPlace>> redis_places(
+    const RedisConfig& config,
+    std::string_view name_space,
+    SonicDatabase wanted = SonicDatabase::StateDb);
 
 /// SONiC tells a container of several ASICs whose it is by NAMESPACE_ID and NAMESPACE_PREFIX:
 /// "asic0"; empty on the host and where there is one.

@@ -17,6 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr std::string_view kFile = R"({
     "INSTANCES": {"redis": {"hostname": "127.0.0.1", "port": 6379, "unix_socket_path": "/s"},
@@ -44,6 +45,25 @@ TEST_F(RedisPlacesTest, AutoIsSonicsSocketThenDebiansThenTcp) {
                 ElementsAre(RedisPlace{.unix_socket = "/var/run/redis/redis.sock"},
                             RedisPlace{.unix_socket = "/run/redis/redis-server.sock"},
                             RedisPlace{.host = "127.0.0.1", .port = 6379}));
+}
+
+TEST_F(RedisPlacesTest, ConfigDbIsAnotherDatabaseOfTheSamePlaces) {
+    EXPECT_THAT(redis_places({.endpoint = "unix:/a"}, "", SonicDatabase::ConfigDb).value(),
+                ElementsAre(RedisPlace{.unix_socket = "/a", .database = 4}));
+    const std::string file = write("database_config.json", R"({
+        "INSTANCES": {"one": {"unix_socket_path": "/1"}, "two": {"unix_socket_path": "/2"}},
+        "DATABASES": {"STATE_DB": {"id": 13, "separator": "|", "instance": "one"},
+                      "CONFIG_DB": {"id": 14, "separator": "%", "instance": "two"}}})");
+    const RedisConfig config{.endpoint = "auto", .database_config = file};
+    EXPECT_THAT(redis_places(config, "", SonicDatabase::ConfigDb).value(),
+                ElementsAre(RedisPlace{.unix_socket = "/2", .database = 14, .separator = "%"}));
+    EXPECT_THAT(places(write("state_only.json", kFile)).value(), SizeIs(2));
+    EXPECT_THAT(redis_places({.endpoint = "auto", .database_config = write("s.json", kFile)},
+                             "",
+                             SonicDatabase::ConfigDb)
+                    .error()
+                    .text,
+                HasSubstr("no CONFIG_DB"));
 }
 
 TEST_F(RedisPlacesTest, OffIsNowhere) {
