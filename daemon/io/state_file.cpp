@@ -91,6 +91,8 @@ std::string write_and_sync(const std::string& path, std::string_view text) {
     return problem;
 }
 
+}  // namespace
+
 std::string replace_file(const std::string& path, std::string_view text) {
     const std::string fresh = path + ".new";
     std::string problem = write_and_sync(fresh, text);
@@ -99,8 +101,6 @@ std::string replace_file(const std::string& path, std::string_view text) {
     }
     return problem;
 }
-
-}  // namespace
 
 std::string print_state(const StateContents& state) {
     std::string text = fmt::format("{}\n", kHeader);

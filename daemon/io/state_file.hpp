@@ -35,6 +35,10 @@ struct StateContents {
     bool operator==(const StateContents&) const = default;
 };
 
+/// Writes, syncs and renames: whoever reads the file finds the old text or the new one. Blocks.
+/// Empty on success, else what went wrong.
+std::string replace_file(const std::string& path, std::string_view text);
+
 std::string print_state(const StateContents& state);
 /// An error names the line.
 Result<StateContents> parse_state(std::string_view text);
