@@ -85,6 +85,14 @@ void Mirror::take(const EvpnRows& rows, TimePoint now) {
     slow_dirty_ = true;
 }
 
+void Mirror::take(const std::vector<ConfigRow>& refused) {
+    config_rows_.clear();
+    for (const ConfigRow& row : refused) {
+        config_rows_.try_emplace(object_of(row), row);
+    }
+    slow_dirty_ = true;
+}
+
 void Mirror::set_wall(WallOffset wall) {
     wall_ = wall;
     rebuild_ = true;
@@ -143,7 +151,8 @@ void Mirror::refresh(const Object& object, const EngineView& view, TimePoint now
         case Table::Global:
         case Table::Interface:
         case Table::Segment:
-        case Table::EvpnPeer: return;  // With the slow rows.
+        case Table::EvpnPeer:
+        case Table::Config: return;  // With the slow rows.
     }
 }
 
@@ -220,6 +229,9 @@ void Mirror::refresh_slow_rows(const EngineView& view, TimePoint now) {
     for (const auto& [object, peer] : evpn_peers_) {
         show_slow(object, key_of(peer, options_.separator), fields_of(peer, wall_));
     }
+    for (const auto& [object, row] : config_rows_) {
+        show_slow(object, key_of(row, options_.separator), fields_of(row));
+    }
     Fields global = fields_of(node_, options_.version, counts_);
     // Whatever row has changed, this one has too: a database that is not as we left it shows here.
     if (std::exchange(changed_, false) || global != global_) {
@@ -236,6 +248,7 @@ bool Mirror::slow_object_exists(const Object& object, const EngineView& view) co
         case Table::Interface: return view.interface(object.link).has_value();
         case Table::Segment: return segments_.contains(object);
         case Table::EvpnPeer: return evpn_peers_.contains(object);
+        case Table::Config: return config_rows_.contains(object);
         case Table::Global: return true;
         case Table::Neighbor:
         case Table::Route:
@@ -304,7 +317,8 @@ void Mirror::count(const Object& object, Shown& shown, bool counted) {
         case Table::Global:
         case Table::Interface:
         case Table::Segment:
-        case Table::EvpnPeer: return;
+        case Table::EvpnPeer:
+        case Table::Config: return;
     }
 }
 
@@ -333,7 +347,8 @@ std::optional<Mirror::Rendered> Mirror::render(const Object& object,
         case Table::Global:
         case Table::Interface:
         case Table::Segment:
-        case Table::EvpnPeer: return Rendered{.key = shown.key, .fields = slow_rows_.at(object)};
+        case Table::EvpnPeer:
+        case Table::Config: return Rendered{.key = shown.key, .fields = slow_rows_.at(object)};
     }
     return std::nullopt;
 }

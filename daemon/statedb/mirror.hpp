@@ -67,7 +67,7 @@ struct MirrorOptions {
     std::string host_name{};                  // Shown where the configuration names no node.
     std::size_t planned_per_turn_max = 1024;  // About 3 ms.
     std::size_t in_flight_max = 1024;
-    Duration slow_rows_every = 250ms;  // Those that count: global, interfaces, EVPN's.
+    Duration slow_rows_every = 250ms;  // Those that count: global, interfaces, EVPN's; CONFIG_DB's.
     Duration heartbeat = 250ms;        // How often the global row is read.
     Duration second_read_back = 2s;    // After a connection began.
     Duration audit_interval = 60s;
@@ -89,6 +89,8 @@ public:
     [[nodiscard]] bool evpn_rows_due(TimePoint now) const;
     /// All of them; what is not among them any more is gone.
     void take(const EvpnRows& rows, TimePoint now);
+    /// All rows of CONFIG_DB that are refused now.
+    void take(const std::vector<ConfigRow>& refused);
     void rebuild() { rebuild_ = true; }
     void set_wall(WallOffset wall);  // Rows with times are written again.
     void settle(const EngineView& view, TimePoint now);
@@ -190,6 +192,7 @@ private:
     absl::btree_map<Object, Fields> slow_rows_;  // As they were last computed.
     absl::btree_map<Object, SegmentRow> segments_;
     absl::btree_map<Object, EvpnPeerRow> evpn_peers_;
+    absl::btree_map<Object, ConfigRow> config_rows_;
     bool evpn_changed_ = false;  // Since they were taken.
     TimePoint evpn_not_before_{};
     absl::btree_map<IfIndex, std::size_t> hosts_on_;

@@ -17,8 +17,9 @@ constexpr std::string_view kRoute = "PLANED_ROUTE_TABLE";
 constexpr std::string_view kProxy = "PLANED_PROXY_TABLE";
 constexpr std::string_view kSegment = "PLANED_SEGMENT_TABLE";
 constexpr std::string_view kEvpnPeer = "PLANED_EVPN_PEER_TABLE";
-constexpr std::array<std::string_view, 7> kOwned{
-    kTable, kInterface, kNeighbor, kRoute, kProxy, kSegment, kEvpnPeer};
+constexpr std::string_view kConfig = "PLANED_CONFIG_TABLE";
+constexpr std::array<std::string_view, 8> kOwned{
+    kTable, kInterface, kNeighbor, kRoute, kProxy, kSegment, kEvpnPeer, kConfig};
 
 constexpr std::array<std::string_view, 7> kGlobalNames{
     "name", "plane", "version", "ready", "routes", "hosts", "updated"};
@@ -33,6 +34,7 @@ constexpr std::array<std::string_view, 7> kSegmentNames{
     "port", "up", "announced", "role", "forwarder", "local_hosts", "synced_hosts"};
 constexpr std::array<std::string_view, 5> kEvpnPeerNames{
     "remote_as", "description", "state", "since", "routes"};
+constexpr std::array<std::string_view, 1> kConfigNames{"reason"};
 
 std::string flag(bool value) {
     return value ? "true" : "false";
@@ -105,6 +107,16 @@ Object object_of(const EvpnPeerRow& peer) {
     return {.table = Table::EvpnPeer, .address = peer.address};
 }
 
+Object object_of(const ConfigRow& row) {
+    IpAddress::Bytes bytes{};
+    std::uint64_t rest = digest_of(row.table, row.key);
+    for (std::uint8_t& byte : std::span(bytes).first(sizeof rest)) {
+        byte = static_cast<std::uint8_t>(rest);
+        rest >>= 8U;
+    }
+    return {.table = Table::Config, .address = IpAddress::v6(bytes)};
+}
+
 std::uint64_t digest(const Fields& fields) {
     std::uint64_t sum = 0;
     for (const auto& [name, value] : fields) {
@@ -130,6 +142,7 @@ std::span<const std::string_view> names_of(Table table) {
         case Table::Proxy: return kProxyNames;
         case Table::Segment: return kSegmentNames;
         case Table::EvpnPeer: return kEvpnPeerNames;
+        case Table::Config: return kConfigNames;
     }
     return {};
 }
@@ -200,6 +213,10 @@ std::string key_of(const EvpnPeerRow& peer, std::string_view separator) {
     return fmt::format("{}{}{}", kEvpnPeer, separator, peer.address.to_string());
 }
 
+std::string key_of(const ConfigRow& row, std::string_view separator) {
+    return fmt::format("{1}{0}{2}{0}{3}", separator, kConfig, row.table, row.key);
+}
+
 Fields fields_of(const HostView& host, WallOffset wall) {
     const bool eligible = host.reason == Reason::Eligible;
     return {
@@ -266,6 +283,10 @@ Fields fields_of(const EvpnPeerRow& peer, WallOffset wall) {
         {"since", peer.since ? timestamp(*peer.since, wall) : std::string()},
         {"routes", fmt::format_int(peer.routes).str()},
     };
+}
+
+Fields fields_of(const ConfigRow& row) {
+    return {{"reason", row.reason}};
 }
 
 Fields fields_of(const NodeView& node, std::string_view version, const NodeCounts& counts) {

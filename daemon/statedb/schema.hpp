@@ -22,7 +22,16 @@
 
 namespace planed::statedb {
 
-enum class Table : std::uint8_t { Global, Interface, Neighbor, Route, Proxy, Segment, EvpnPeer };
+enum class Table : std::uint8_t {
+    Global,
+    Interface,
+    Neighbor,
+    Route,
+    Proxy,
+    Segment,
+    EvpnPeer,
+    Config
+};
 
 /// All tables that are ours, those that only other releases write too: what stands in them and has
 /// no object is removed.
@@ -64,12 +73,22 @@ struct EvpnRows {
     std::vector<EvpnPeerRow> peers{};
 };
 
+/// A row of CONFIG_DB that was refused. Not the engine's either.
+struct ConfigRow {
+    std::string table{};  // "PLANED_INTERFACE"
+    std::string key{};    // "Vlan100"
+    std::string reason{};
+    bool operator==(const ConfigRow&) const = default;
+};
+
 /// What a row is about.
 struct Object {
     Table table{};
-    VrfId vrf{};          // Routes.
-    IfIndex link{};       // Interfaces, neighbours and proxies.
-    IpAddress address{};  // Neighbours, routes, proxies, peers; a segment's ESI and zeros.
+    VrfId vrf{};     // Routes.
+    IfIndex link{};  // Interfaces, neighbours and proxies.
+    // Neighbours, routes, proxies, peers; a segment's ESI and zeros; a digest of a refused row's
+    // name.
+    IpAddress address{};
     auto operator<=>(const Object&) const = default;
 };
 [[nodiscard]] Object object_of(const NeighborKey& key);
@@ -78,6 +97,7 @@ struct Object {
 [[nodiscard]] Object proxy_of(const NeighborKey& key);
 [[nodiscard]] Object object_of(const SegmentRow& segment);
 [[nodiscard]] Object object_of(const EvpnPeerRow& peer);
+[[nodiscard]] Object object_of(const ConfigRow& row);
 
 /// Names are literals; values are text, as everything in Redis.
 using Field = std::pair<std::string_view, std::string>;
@@ -115,6 +135,7 @@ struct NodeCounts {
 [[nodiscard]] std::string key_of(const ProxyView& proxy, std::string_view separator);
 [[nodiscard]] std::string key_of(const SegmentRow& segment, std::string_view separator);
 [[nodiscard]] std::string key_of(const EvpnPeerRow& peer, std::string_view separator);
+[[nodiscard]] std::string key_of(const ConfigRow& row, std::string_view separator);
 
 [[nodiscard]] Fields fields_of(const HostView& host, WallOffset wall);
 /// `since` of its state.
@@ -123,6 +144,7 @@ struct NodeCounts {
 [[nodiscard]] Fields fields_of(const ProxyView& proxy);
 [[nodiscard]] Fields fields_of(const SegmentRow& segment);
 [[nodiscard]] Fields fields_of(const EvpnPeerRow& peer, WallOffset wall);
+[[nodiscard]] Fields fields_of(const ConfigRow& row);
 /// Without `updated`, the time when any row last changed.
 [[nodiscard]] Fields fields_of(const NodeView& node,
                                std::string_view version,

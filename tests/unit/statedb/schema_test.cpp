@@ -174,6 +174,17 @@ TEST(Schema, NamesOfATableAreThoseOfItsRows) {
     expect_names(Table::Proxy, fields_of(ProxyView{}));
     expect_names(Table::Segment, fields_of(bond_row()));
     expect_names(Table::EvpnPeer, fields_of(peer_row(), kWall));
+    expect_names(Table::Config, fields_of(ConfigRow{}));
+}
+
+TEST(Schema, ShowsARowOfConfigDbThatIsRefused) {
+    const ConfigRow row{.table = "NEIGH", .key = "Vlan100|10.0.0.5", .reason = "family: no"};
+
+    EXPECT_EQ(key_of(row, "|"), "PLANED_CONFIG_TABLE|NEIGH|Vlan100|10.0.0.5");
+    EXPECT_THAT(fields_of(row), ElementsAre(Pair("reason", "family: no")));
+    EXPECT_TRUE(is_ours(key_of(row, "|"), "|"));
+    EXPECT_NE(object_of(row), object_of(ConfigRow{.table = "NEIGH", .key = "Vlan100|10.0.0.6"}));
+    EXPECT_NE(object_of(row), object_of(ConfigRow{.table = "NEIG", .key = "HVlan100|10.0.0.5"}));
 }
 
 TEST(Schema, ShowsAProxiedHost) {
