@@ -27,6 +27,7 @@
 #include "app/bridges.hpp"
 #include "app/evpn_speaker.hpp"
 #include "app/evpn_sync.hpp"
+#include "app/live_config.hpp"
 #include "app/plugins.hpp"
 #include "app/recorder.hpp"
 #include "app/service.hpp"
@@ -82,7 +83,8 @@ class App {
 public:
     App(const AppOptions& options, const config::Loaded& loaded)
         : options_(options),
-          config_(std::make_shared<const Config>(loaded.config)),
+          file_config_(std::make_shared<const Config>(loaded.config)),
+          config_(file_config_),
           context_(log_context(config_->node)),
           state_(config_->state_dir, state_writer_),
           kernel_(loop_, [this] { turn(); }),
@@ -95,6 +97,7 @@ public:
           mirror_(loop_, engine_, mirror_options()),
           api_({.host_name = host_name(), .version = options_.version}, api_hooks()),
           auditor_(engine_, auditor_hooks()),
+          live_config_(loop_, config_->state_dir, state_writer_, live_config_hooks()),
           service_(loop_, engine_),
           timer_(loop_),
           signals_(loop_) {
@@ -161,7 +164,7 @@ private:
         for (const Input& input : io::to_inputs(state)) {
             engine_.handle(input, io::now());
         }
-        engine_.handle(ConfigChanged{.config = config_}, io::now());
+        begin_with(live_config_.over(*file_config_));
         signals_.add(SIGTERM);
         signals_.add(SIGINT);
         signals_.add(SIGHUP);
@@ -236,7 +239,7 @@ private:
                                      loaded.faults.size())});
             return reloaded;
         }
-        const config::Changes changes = config::diff(*config_, loaded.config);
+        const config::Changes changes = config::diff(*file_config_, loaded.config);
         reloaded.changed = changes.keys;
         reloaded.needs_restart = changes.needs_restart;
         for (const std::string& key : changes.needs_restart) {
@@ -244,26 +247,63 @@ private:
                  .id = "config.needs_restart",
                  .text = fmt::format("key={} text=\"applied at the next start\"", key)});
         }
-        set_config(std::make_shared<const Config>(config::live_part(*config_, loaded.config)));
-        context_ = log_context(config_->node);
-        engine_.handle(ConfigChanged{.config = config_}, io::now());
+        set_file_config(
+            std::make_shared<const Config>(config::live_part(*file_config_, loaded.config)));
+        use(live_config_.over(*file_config_));
         mirror_.configure(config_->redis);
         engine_.handle(ApiSeen{.trouble = api_.configure(config_->metrics)}, io::now());
         if (std::find(changes.parts.begin(), changes.parts.end(), "metrics") !=
             changes.parts.end()) {
             warn_of_open_metrics();
         }
-        evpn_sync_.configure(config_->evpn);
         log({.level = Level::Info,
              .id = "config.reloaded",
              .text = fmt::format("changed={}", changes.keys.size())});
         return reloaded;
     }
 
-    // config_ is the loop's to read; whoever else reads it, and the loop that writes it, locks.
-    void set_config(std::shared_ptr<const Config> config) {
+    // The file's is the loop's to read; whoever else reads it, and the loop that writes it, locks.
+    void set_file_config(std::shared_ptr<const Config> config) {
         const std::lock_guard lock(config_mutex_);
-        config_ = std::move(config);
+        file_config_ = std::move(config);
+    }
+
+    void begin_with(Config config) {
+        config_ = std::make_shared<const Config>(std::move(config));
+        context_ = log_context(config_->node);
+        engine_.handle(ConfigChanged{.config = config_}, io::now());
+    }
+    void use(Config config) {
+        begin_with(std::move(config));
+        evpn_sync_.configure(config_->evpn);
+    }
+
+    LiveConfigHooks live_config_hooks() {
+        return {
+            .apply =
+                [this](Config config) {
+                    use(std::move(config));
+                    request_turn();
+                },
+            .trouble =
+                [this](const std::string& what, const std::string& text) {
+                    engine_.handle(TroubleSeen{.what = what, .text = text}, io::now());
+                    request_turn();
+                },
+            .refused =
+                [this](const std::vector<config::RefusedRow>& refused) {
+                    std::vector<statedb::ConfigRow> rows;
+                    for (const config::RefusedRow& row : refused) {
+                        rows.push_back({.table = row.table, .key = row.key, .reason = row.reason});
+                    }
+                    mirror_.show(std::move(rows));
+                },
+            .level =
+                [this, at_start = options_.level](std::optional<Level> level) {
+                    options_.level = level.value_or(at_start);
+                    engine_.set_level(options_.level);
+                },
+            .log = [this](const Note& note) { log(note); }};
     }
 
     void warn_of_open_metrics() {
@@ -566,15 +606,15 @@ private:
             checked.warnings.push_back(config::to_string(warning));
         }
         if (loaded.ok()) {
-            const config::Changes changes = config::diff(*shared_config(), loaded.config);
+            const config::Changes changes = config::diff(*shared_file_config(), loaded.config);
             checked.changed = changes.keys;
             checked.needs_restart = changes.needs_restart;
         }
         return checked;
     }
-    std::shared_ptr<const Config> shared_config() {
+    std::shared_ptr<const Config> shared_file_config() {
         const std::lock_guard lock(config_mutex_);
-        return config_;
+        return file_config_;
     }
 
     std::vector<std::pair<std::string, std::uint64_t>> counters() {
@@ -660,6 +700,7 @@ private:
 
     void say_state_problem() {
         std::string problem = state_.problem();
+        problem = problem.empty() ? live_config_.problem() : problem;
         if (problem == state_problem_) {
             return;
         }
@@ -675,8 +716,9 @@ private:
     }
 
     AppOptions options_;
-    std::shared_ptr<const Config> config_;
+    std::shared_ptr<const Config> file_config_;  // planed.yaml's.
     std::mutex config_mutex_;
+    std::shared_ptr<const Config> config_;  // What is in effect.
     std::string context_;
     boost::asio::io_context loop_{1};
     // Lines nobody reads must not hold up the end; the state must reach the disk.
@@ -695,6 +737,7 @@ private:
     StateMirror mirror_;
     ApiDoor api_;
     Auditor auditor_;
+    LiveConfig live_config_;
     Service service_;
     boost::asio::steady_timer timer_;
     boost::asio::signal_set signals_;

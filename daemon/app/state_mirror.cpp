@@ -51,6 +51,7 @@ void StateMirror::begin_mirror(const std::string& separator) {
         .separator = separator, .version = options_.version, .host_name = options_.host_name});
     wall_ = io::wall_offset();
     mirror_->set_wall(wall_);
+    mirror_->take(refused_);
     evpn_changed();
     keep_changes(true);
     if (auditing_) {
@@ -133,6 +134,14 @@ void StateMirror::turn(const Changes& changes, TimePoint now) {
 
 void StateMirror::evpn_changed() {
     if (mirror_ && options_.evpn_rows && mirror_->evpn_changed()) {
+        options_.request_turn();
+    }
+}
+
+void StateMirror::show(std::vector<statedb::ConfigRow> refused) {
+    refused_ = std::move(refused);
+    if (mirror_) {
+        mirror_->take(refused_);
         options_.request_turn();
     }
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -43,6 +44,8 @@ public:
     /// EVPN's rows may have changed. Costs next to nothing, however often it is said; of those that
     /// come before the rows are asked for, only the first requests a turn.
     void evpn_changed();
+    /// All rows of CONFIG_DB that are refused now.
+    void show(std::vector<statedb::ConfigRow> refused);
     [[nodiscard]] std::optional<TimePoint> wake_at();
 
     // An operator's audit of the rows; a turn after this.
@@ -76,6 +79,7 @@ private:
     std::optional<statedb::Mirror> mirror_;
     std::string separator_;
     std::unique_ptr<io::RedisClient> client_;
+    std::vector<statedb::ConfigRow> refused_;
     std::string trouble_;  // As the engine was told.
     bool auditing_ = false;
     AuditCounters audited_;  // By mirrors that are no more.

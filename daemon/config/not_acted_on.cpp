@@ -12,14 +12,6 @@ namespace {
 
 // The list: who builds one of these takes its line out. `asks` says whether a written value wants
 // anything at all.
-struct Unbuilt {
-    std::string_view key;
-    bool (*asks)(const Config&);
-};
-constexpr std::array<Unbuilt, 1> kUnbuilt{{
-    {"redis.config_db", [](const Config& c) { return c.redis.config_db; }},
-}};
-
 struct UnbuiltOfInterface {
     std::string_view key;
     bool (*asks)(const InterfaceConfig&);
@@ -33,11 +25,6 @@ constexpr std::array<UnbuiltOfInterface, 2> kUnbuiltOfInterface{{
 
 std::vector<std::string> not_acted_on(const Config& config, const Places& written) {
     std::vector<std::string> keys;
-    for (const Unbuilt& unbuilt : kUnbuilt) {
-        if (written.contains(unbuilt.key) && unbuilt.asks(config)) {
-            keys.emplace_back(unbuilt.key);
-        }
-    }
     for (std::size_t i = 0; i < config.interfaces.size(); ++i) {
         for (const UnbuiltOfInterface& unbuilt : kUnbuiltOfInterface) {
             std::string key = fmt::format("interfaces[{}].{}", i, unbuilt.key);

@@ -73,7 +73,8 @@ private:
     }
 
     void check_interfaces_present() {
-        if (config_.interfaces.empty()) {
+        // CONFIG_DB may have some.
+        if (config_.interfaces.empty() && !config_.redis.config_db) {
             warn("interfaces", "is empty: no interface is managed, no host becomes a route");
         }
     }

@@ -76,6 +76,11 @@ TEST(ConfigDb, WithoutRowsIsTheFile) {
     EXPECT_THAT(result.in_effect, IsEmpty());
 }
 
+TEST(ConfigDb, IsWhereInterfacesMayBeThatTheFileLacks) {
+    EXPECT_THAT(load_text("redis: {config_db: true}", "f").warnings, IsEmpty());
+    EXPECT_THAT(load_text("redis: {config_db: false}", "f").warnings, SizeIs(1));
+}
+
 TEST(ConfigDb, GlobalRowLaysEveryFieldOverTheFile) {
     const DbFields fields{{"plane", "A"},
                           {"on_exit", "withdraw"},

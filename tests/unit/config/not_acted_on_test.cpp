@@ -26,20 +26,19 @@ TEST(NotActedOn, IsEmptyForWhatTheFileDoesNotSay) {
 }
 
 TEST(NotActedOn, NamesTheKeysInTheOrderOfTheFile) {
-    EXPECT_THAT(
-        not_acted_on_in("redis: {endpoint: auto, config_db: true}\n"
-                        "plugins: [{path: /a}]\n"
-                        "api: {listen: ['unix:/a', '10.0.0.5:5'], tls: {certificate: /c, "
-                        "key: /k}}\n"
-                        "interfaces:\n"
-                        "  - name: swp1\n"
-                        "    snoop: true\n"
-                        "    proxy_arp: pvlan\n"
-                        "  - {name: swp2, proxy_nd: true, max_hosts: 5, hosts: [{address: "
-                        "10.0.0.5}], unresolved: reject}\n"
-                        "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
-                        "routes: {add_delay: 1s, max_withdraw: {at_least: 5}}\n"),
-        ElementsAre("redis.config_db", "interfaces[0].proxy_arp", "interfaces[1].unresolved"));
+    EXPECT_THAT(not_acted_on_in("redis: {endpoint: auto, config_db: true}\n"
+                                "plugins: [{path: /a}]\n"
+                                "api: {listen: ['unix:/a', '10.0.0.5:5'], tls: {certificate: /c, "
+                                "key: /k}}\n"
+                                "interfaces:\n"
+                                "  - name: swp1\n"
+                                "    snoop: true\n"
+                                "    proxy_arp: pvlan\n"
+                                "  - {name: swp2, proxy_nd: true, max_hosts: 5, hosts: [{address: "
+                                "10.0.0.5}], unresolved: reject}\n"
+                                "learning: {refresh: 30s, probe_interval: 1s, probe_attempts: 3}\n"
+                                "routes: {add_delay: 1s, max_withdraw: {at_least: 5}}\n"),
+                ElementsAre("interfaces[0].proxy_arp", "interfaces[1].unresolved"));
 }
 
 TEST(NotActedOn, LeavesOutWhatAsksForNothing) {
