@@ -100,6 +100,7 @@ public:
           live_config_(loop_, config_->state_dir, state_writer_, live_config_hooks()),
           service_(loop_, engine_),
           timer_(loop_),
+          patience_(loop_),
           signals_(loop_) {
         engine_.set_level(options_.level);
     }
@@ -171,7 +172,7 @@ private:
         wait_for_signal();
         // hiredis writes by write(2): a Redis that goes away is to be an error, not the end.
         (void)std::signal(SIGPIPE, SIG_IGN);
-        zapi_.start();
+        start_zebra_once_configured();
         mirror_.configure(config_->redis);
         engine_.handle(ApiSeen{.trouble = api_.open(config_->api, config_->metrics)}, io::now());
         warn_of_open_metrics();
@@ -200,6 +201,29 @@ private:
         recorder_ = std::move(*recorder);
         engine_.set_witness(recorder_.get());
         return {};
+    }
+
+    // With the first word zebra drops what an earlier planed left and this one does not want: not
+    // before it is known which interfaces there are. Yet hosts of planed.yaml's must not wait for a
+    // Redis that may come tomorrow.
+    void start_zebra_once_configured() {
+        constexpr Duration kPatience = 2s;
+        if (live_config_.is_known()) {
+            start_zebra();
+            return;
+        }
+        patience_.expires_after(kPatience);
+        patience_.async_wait([this](const boost::system::error_code& error) {
+            if (!error) {
+                start_zebra();
+            }
+        });
+    }
+    void start_zebra() {
+        patience_.cancel();
+        if (!std::exchange(zebra_started_, true)) {
+            zapi_.start();
+        }
     }
 
     void wait_for_signal() {
@@ -285,6 +309,7 @@ private:
                     use(std::move(config));
                     request_turn();
                 },
+            .known = [this] { start_zebra(); },
             .trouble =
                 [this](const std::string& what, const std::string& text) {
                     engine_.handle(TroubleSeen{.what = what, .text = text}, io::now());
@@ -325,6 +350,7 @@ private:
                 loop_.stop();
             }
         };
+        start_zebra();  // Else it would not hear that all is to be withdrawn.
         zapi_.close(finish.withdraw, one_less);
         if (finish.withdraw) {
             evpn_.close(one_less);
@@ -740,12 +766,14 @@ private:
     LiveConfig live_config_;
     Service service_;
     boost::asio::steady_timer timer_;
+    boost::asio::steady_timer patience_;
     boost::asio::signal_set signals_;
     RateLimit rate_limit_;
     std::optional<TimePoint> armed_at_;
     std::vector<Input> inputs_;  // Of this turn.
     std::string state_problem_;
     bool in_turn_ = false;
+    bool zebra_started_ = false;
     bool turn_requested_ = false;
     bool mirror_reads_changes_ = false;
     bool api_reads_changes_ = false;

@@ -48,7 +48,9 @@ Config LiveConfig::over(const Config& file) {
     }
     if (!before.config_db) {
         std::string problem;
-        in_effect_ = kept_.load(problem);
+        const auto kept = kept_.load(problem);
+        known_ = kept.has_value();
+        in_effect_ = kept.value_or(config::DbRows());
         rows_ = in_effect_;
         if (!problem.empty()) {
             hooks_.log({.level = Level::Error,
@@ -74,6 +76,7 @@ void LiveConfig::begin() {
 /// What is kept of CONFIG_DB would be a surprise if it came back after months.
 void LiveConfig::end() {
     reader_.reset();
+    known_ = true;
     rows_.clear();
     in_effect_.clear();
     kept_.remove();
@@ -83,14 +86,16 @@ void LiveConfig::end() {
 
 void LiveConfig::read(config::DbRows rows) {
     tell_trouble();
-    if (rows == rows_) {
-        return;
+    if (rows != rows_) {
+        rows_ = std::move(rows);
+        hooks_.apply(merge());
+        hooks_.log({.level = Level::Info,
+                    .id = "config_db.read",
+                    .text = fmt::format("refused={}", refused_.size())});
     }
-    rows_ = std::move(rows);
-    hooks_.apply(merge());
-    hooks_.log({.level = Level::Info,
-                .id = "config_db.read",
-                .text = fmt::format("refused={}", refused_.size())});
+    if (!std::exchange(known_, true)) {
+        hooks_.known();
+    }
 }
 
 Config LiveConfig::merge() {

@@ -26,6 +26,8 @@ namespace planed {
 struct LiveConfigHooks {
     /// CONFIG_DB has changed it.
     std::function<void(Config config)> apply;
+    /// is_known() has become true.
+    std::function<void()> known;
     /// A condition that `degraded` shows; it ends with an empty text.
     std::function<void(const std::string& what, const std::string& text)> trouble;
     /// All rows that are refused now.
@@ -45,6 +47,9 @@ public:
     /// At start and after each reload: what is in effect with this file. Begins, moves or ends the
     /// reading of CONFIG_DB; hooks.apply is not called for it.
     [[nodiscard]] Config over(const Config& file);
+    /// CONFIG_DB is none of our affair, or has been read, in this run or an earlier one. Until then
+    /// interfaces may be missing, and what zebra holds of them must not be let go.
+    [[nodiscard]] bool is_known() const { return known_; }
     /// Why what is in effect could not be written to the disk, if so.
     [[nodiscard]] std::string problem() const { return kept_.problem(); }
 
@@ -63,6 +68,7 @@ private:
     std::unique_ptr<io::ConfigDbReader> reader_;
 
     Config file_{};
+    bool known_ = true;
     config::DbRows rows_;       // As CONFIG_DB had them when it was last read.
     config::DbRows in_effect_;  // As kept_ has them.
     std::vector<config::RefusedRow> refused_;

@@ -105,10 +105,10 @@ ConfigDbFile::ConfigDbFile(const std::string& directory, BackgroundWriter& write
     shared_->path = directory + "/config_db";
 }
 
-config::DbRows ConfigDbFile::load(std::string& problem) {
+std::optional<config::DbRows> ConfigDbFile::load(std::string& problem) {
     std::ifstream file(shared_->path, std::ios::binary);
     if (!file) {
-        return {};
+        return std::nullopt;
     }
     std::ostringstream whole;
     whole << file.rdbuf();
@@ -117,7 +117,7 @@ config::DbRows ConfigDbFile::load(std::string& problem) {
         const std::string aside = shared_->path + ".damaged";
         problem = fmt::format("{}: {}; set aside as {}", shared_->path, rows.error().text, aside);
         (void)std::rename(shared_->path.c_str(), aside.c_str());
-        return {};
+        return std::nullopt;
     }
     return std::move(*rows);
 }

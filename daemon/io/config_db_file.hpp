@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,9 +25,9 @@ class ConfigDbFile {
 public:
     ConfigDbFile(const std::string& directory, BackgroundWriter& writer);
 
-    /// Reads the file. An absent one is empty; a damaged one is renamed to `config_db.damaged` and
+    /// Reads the file, if there is one; a damaged one is renamed to `config_db.damaged` and
     /// `problem` says why.
-    config::DbRows load(std::string& problem);
+    std::optional<config::DbRows> load(std::string& problem);
     /// These instead of what it has, soon.
     void keep(const config::DbRows& rows);
     /// CONFIG_DB is none of our affair any more.

@@ -185,6 +185,50 @@ def test_planed_that_starts_while_redis_is_away(
         settle(zebra, prefixes_of(servers + fresh))
 
 
+def test_interface_that_moves_from_the_file_to_config_db(farm: Farm, zebra: FakeZebra, config_db: Redis) -> None:
+    servers = farm.make_hosts(5)
+    farm.learn(servers)
+    farm.start_planed({"interfaces": [{"name": BRIDGE}], "routes": _config()["routes"]}).wait_log(READY, 10)
+    settle(zebra, prefixes_of(servers))
+
+    with _routes_untouched(zebra, servers):
+        _put(config_db, _INTERFACE, _EMPTY)
+        since = len(farm.planed.log())
+        farm.planed.write_config(_config())
+        farm.planed.restart()
+        farm.planed.wait_log(READY, 10, since)
+        settle(zebra, prefixes_of(servers))
+
+
+def test_interfaces_of_the_file_do_not_wait_for_redis(farm: Farm, zebra: FakeZebra) -> None:
+    servers = farm.make_hosts(5)
+    farm.learn(servers)
+
+    _start(farm, {"interfaces": [{"name": BRIDGE}]})
+
+    settle(zebra, prefixes_of(servers), 3)
+
+
+def test_segment_of_config_db(farm: Farm, zebra: FakeZebra, config_db: Redis) -> None:
+    vrfs = [{"vrf": "default", "vni": 100, "route_targets": ["65000:100"]}]
+    _start(farm, {"evpn": {"router_id": "10.66.0.1", "local_as": 65000, "vrfs": vrfs}})
+    segment = {"esi": "00:01:02:03:04:05:06:07:08:09", "type": "TYPE_0_OPERATOR_CONFIGURED", "df_pref": "100"}
+
+    def segments() -> set[str]:
+        return config_db.keys("PLANED_SEGMENT_TABLE*")
+
+    _put(config_db, "EVPN_ETHERNET_SEGMENT|swp1", segment)
+    _wait(lambda: segments() == {f"PLANED_SEGMENT_TABLE|{segment['esi']}"}, "the segment")
+    _put(config_db, "EVPN_ETHERNET_SEGMENT|swp2", {"esi": "AUTO", "type": "TYPE_3_MAC_BASED"})
+    _wait_refused(
+        config_db,
+        {"PLANED_CONFIG_TABLE|EVPN_ETHERNET_SEGMENT|swp2": "type: TYPE_3_MAC_BASED needs a system_mac in PORTCHANNEL|swp2"},
+    )
+    _put(config_db, "PORTCHANNEL|swp2", {"system_mac": "44:38:39:ff:ff:01"})
+    _wait(lambda: "PLANED_SEGMENT_TABLE|03:44:38:39:ff:ff:01:00:00:02" in segments(), "the segment of type 3")
+    _wait_refused(config_db, {})
+
+
 def test_rows_that_were_kept_and_are_damaged(farm: Farm, zebra: FakeZebra, config_db: Redis) -> None:
     servers = _served(farm, config_db, zebra)
     kept = farm.leaf.path("/var/lib/planed/config_db")
