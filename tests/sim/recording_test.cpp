@@ -78,7 +78,8 @@ private:
 };
 
 TEST(Recording, IsDecidedAgainAsItWas) {
-    constexpr std::uint64_t kSeeds = 2;  // Writing and reading all of it takes ten times as long as living it.
+    constexpr std::uint64_t kSeeds =
+        2;  // Writing and reading all of it takes ten times as long as living it.
     std::uint64_t lives = 0;
     std::uint64_t decisions = 0;
     for (std::uint64_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {

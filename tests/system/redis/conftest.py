@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "faults"))
+for folder in ("faults", "service"):  # A farm, and what SONiC's commands meet on a switch.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
 
 from farm import Farm  # noqa: E402
 from fixtures import big_tables, farm, make_farm, zebra  # noqa: E402, F401
