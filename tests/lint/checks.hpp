@@ -24,8 +24,8 @@ std::string to_string(const Complaint& complaint);
 /// that they leave app/ alone.
 std::vector<Complaint> check_includes(const SourceFile& file);
 
-/// Clocks and sleeps outside of daemon/io/, sleeps in tests/unit/ and tests/sim/; in pure folders
-/// also sockets, threads and true randomness.
+/// Clocks and sleeps in daemon/ outside of io/ and ctl/, sleeps in tests/unit/ and tests/sim/; in
+/// pure folders also sockets, threads and true randomness.
 std::vector<Complaint> check_calls(const SourceFile& file);
 
 /// `using namespace` in headers; std::chrono_literals in daemon/net/time.hpp is let through.
