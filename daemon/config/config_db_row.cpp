@@ -265,8 +265,8 @@ Result<RowDocument> document_of_ours(std::string_view table, const DbFields& fie
         }
     }
     for (const auto& [name, text] : fields) {
-        const auto known = std::ranges::find_if(
-            fields_of(table), [&](const FieldName& each) { return each.field == name; });
+        const auto known =
+            std::ranges::find(fields_of(table), std::string_view(name), &FieldName::field);
         if (known == fields_of(table).end() || known->field == kKey) {
             return fail(
                 Errc::Invalid,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CONFIG_DB as a source of configuration: rows are followed live, wrong ones are refused alone, and what becomes of Redis
-becomes of no route."""
+"""CONFIG_DB as a source of configuration: rows are followed live, wrong ones are refused alone, and what becomes of
+Redis becomes of no route."""
 
 import json
 import signal
@@ -222,7 +222,7 @@ def test_segment_of_config_db(farm: Farm, zebra: FakeZebra, config_db: Redis) ->
     _put(config_db, "EVPN_ETHERNET_SEGMENT|swp2", {"esi": "AUTO", "type": "TYPE_3_MAC_BASED"})
     _wait_refused(
         config_db,
-        {"PLANED_CONFIG_TABLE|EVPN_ETHERNET_SEGMENT|swp2": "type: TYPE_3_MAC_BASED needs a system_mac in PORTCHANNEL|swp2"},
+        {"PLANED_CONFIG_TABLE|EVPN_ETHERNET_SEGMENT|swp2": "type: TYPE_3_MAC_BASED needs a system_mac in PORTCHANNEL"},
     )
     _put(config_db, "PORTCHANNEL|swp2", {"system_mac": "44:38:39:ff:ff:01"})
     _wait(lambda: "PLANED_SEGMENT_TABLE|03:44:38:39:ff:ff:01:00:00:02" in segments(), "the segment of type 3")
@@ -323,7 +323,7 @@ def test_reload_of_the_file_goes_under_the_rows(farm: Farm, zebra: FakeZebra, co
         farm.planed.write_config(_config({"interfaces": [{"name": "Vlan200"}], "routes": routes}))
         farm.planed.send_signal(signal.SIGHUP)
         farm.planed.wait_log(r"config.reloaded .*changed=3", 5, since)
-        _wait(lambda: {(r.tag, r.metric) for r in zebra.routes.values()} == {(77, 9)}, "the file's tag and the row's metric")
+        _wait(lambda: {(r.tag, r.metric) for r in zebra.routes.values()} == {(77, 9)}, "tag and metric")
 
     farm.planed.write_config({**_config(), "redis": {"endpoint": f"unix:{_SOCKET}"}})
     farm.planed.send_signal(signal.SIGHUP)
