@@ -55,9 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _company_of(item: pytest.Item) -> str:
-    """What may not be torn apart where several workers share the tests: a fabric, or the tests of one file."""
+    """What is not torn apart where several workers share the tests: those of one file, on a fabric of one release.
+
+    Each worker keeps a fabric of its own. It makes another when it comes to the other release, which is once.
+    """
     if "lab" in item.fixturenames:  # type: ignore[attr-defined]
-        return f"fabric {item.callspec.params['frr']}"  # type: ignore[attr-defined]
+        return f"fabric {item.callspec.params['frr']} {item.path.stem}"  # type: ignore[attr-defined]
     return str(item.path)
 
 
