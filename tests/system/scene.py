@@ -265,7 +265,7 @@ def wait_routes(node: Node, wanted: Iterable[str], deadline: float = SOON) -> fl
         assert not missing, f"{len(missing)} missing: {sorted(missing)[:5]}"
         return True
 
-    return wait_until(there, deadline, every=0.02, what=f"{node.name} has not got all routes")
+    return wait_until(there, deadline, what=f"{node.name} has not got all routes")
 
 
 def wait_gone(node: Node, unwanted: Iterable[str], deadline: float = SOON) -> float:
@@ -277,7 +277,7 @@ def wait_gone(node: Node, unwanted: Iterable[str], deadline: float = SOON) -> fl
         assert not left, f"{len(left)} left: {sorted(left)[:5]}"
         return True
 
-    return wait_until(gone, deadline, every=0.02, what=f"{node.name} still has routes")
+    return wait_until(gone, deadline, what=f"{node.name} still has routes")
 
 
 def host_routes(node: Node) -> set[str]:

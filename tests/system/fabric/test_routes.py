@@ -115,7 +115,7 @@ def test_a_cut_port_is_out_of_the_far_leaf_about_as_soon_as_frr_can(lab: Lab) ->
     wait_routes(far, own(host))
 
     host.cut("eth1")
-    took = wait_until(lambda: not far.has_route(prefix(host.v4)) and not far.has_route(prefix(host.v6)), SOON)
+    took = wait_until(lambda: not far.has_route(prefix(host.v4)) and not far.has_route(prefix(host.v6)), SOON, every=0.01)
 
     assert took <= floor + LITTLE
 
@@ -127,7 +127,7 @@ def floor_of(leaf: Node, far: Node) -> float:
         client.add(route, leaf.ifindex(SERVED))
         wait_until(lambda: far.has_route(route), SOON)
         client.delete(route)
-        took = wait_until(lambda: not far.has_route(route), SOON)
+        took = wait_until(lambda: not far.has_route(route), SOON, every=0.01)
     return took
 
 
