@@ -39,7 +39,7 @@ std::string compact(const std::string& time) {
             text += c;
         }
     }
-    return text.ends_with('Z') ? text : text + 'Z';
+    return text + 'Z';
 }
 
 // What a command prints; its exit code other than 0 is an error. `command` is one of ours, no
@@ -64,19 +64,20 @@ Outcome output_of(const char* command, std::string& text) {
 
 struct Piece {
     std::string_view name;
+    bool of_planed = false;  // Not to be asked for once planed could not be reached.
     std::function<Outcome(std::string&)> get;
 };
 
 Piece rows(std::string_view name, std::function<Outcome(Array&)> ask) {
-    return {name, [ask = std::move(ask)](std::string& text) {
+    return {name, true, [ask = std::move(ask)](std::string& text) {
                 Array all;
                 Outcome outcome = ask(all);
-                text = to_json({.is = std::move(all)}, true) + '\n';
+                text = outcome.ok() ? to_json({.is = std::move(all)}, true) + '\n' : "";
                 return outcome;
             }};
 }
 Piece object(std::string_view name, std::function<Outcome(Value&)> ask) {
-    return {name, [ask = std::move(ask)](std::string& text) {
+    return {name, true, [ask = std::move(ask)](std::string& text) {
                 Value answer;
                 Outcome outcome = ask(answer);
                 text = outcome.ok() ? to_json(answer, true) + '\n' : "";
@@ -85,7 +86,7 @@ Piece object(std::string_view name, std::function<Outcome(Value&)> ask) {
 }
 // The field of an answer that is text by itself.
 Piece text_of(std::string_view name, std::string_view field, std::function<Outcome(Value&)> ask) {
-    return {name, [ask = std::move(ask), field](std::string& text) {
+    return {name, true, [ask = std::move(ask), field](std::string& text) {
                 Value answer;
                 Outcome outcome = ask(answer);
                 text = outcome.ok() ? answer.at(field).text() : "";
@@ -93,7 +94,7 @@ Piece text_of(std::string_view name, std::string_view field, std::function<Outco
             }};
 }
 Piece command(std::string_view name, const char* words) {
-    return {name, [words](std::string& text) { return output_of(words, text); }};
+    return {name, false, [words](std::string& text) { return output_of(words, text); }};
 }
 
 std::vector<Piece> pieces_of(Client& client) {
@@ -132,13 +133,11 @@ Bundle write_bundle(Client& client, const std::string& target, std::string path)
             break;  // Nobody needs to be asked.
         }
         std::string text;
-        const bool of_planed =
-            piece.name.find('/') == std::string_view::npos && piece.name != "journal.txt";
         const Outcome outcome =
-            of_planed && !reachable
+            piece.of_planed && !reachable
                 ? Outcome{.exit_code = kExitUnreachable, .error = "planed cannot be reached"}
                 : piece.get(text);
-        reachable = reachable && (!of_planed || outcome.exit_code != kExitUnreachable);
+        reachable = reachable && (!piece.of_planed || outcome.exit_code != kExitUnreachable);
         if (!outcome.ok()) {
             bundle.missing.push_back(fmt::format("{}: {}", piece.name, outcome.error));
         }
