@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include "io/backoff.hpp"
 #include "io/redis_reply.hpp"
 #include "net/assert.hpp"
 #include "net/ip_address.hpp"
@@ -192,14 +193,11 @@ void ConfigDbReader::disconnect() {
 }
 
 void ConfigDbReader::back_off() {
-    Duration delay = std::min(options_.backoff_first, options_.backoff_max);
-    for (unsigned i = 0; i < failures_ && delay < options_.backoff_max; ++i) {
-        delay = std::min(delay * 2, options_.backoff_max);
-    }
-    std::uniform_int_distribution<Duration::rep> jitter(0, delay.count() / 4);
+    const Duration delay =
+        backoff(options_.backoff_first, options_.backoff_max, failures_, random_);
     ++failures_;
     state_ = State::BackingOff;
-    retry_at_ = options_.now() + delay - Duration(jitter(random_));
+    retry_at_ = options_.now() + delay;
     arm();
 }
 

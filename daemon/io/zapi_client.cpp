@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include "io/backoff.hpp"
 #include "io/unix_diag.hpp"
 #include "net/assert.hpp"
 
@@ -372,15 +373,10 @@ void ZapiClient::lose(const Error& why, Cause cause) {
 
 void ZapiClient::back_off(TimePoint now, Cause cause) {
     const Duration cap = cause == Cause::Absent ? options_.backoff_absent : options_.backoff_max;
-    Duration delay = std::min(options_.backoff_first, cap);
-    for (unsigned i = 0; i < failures_ && delay < cap; ++i) {
-        delay = std::min(delay * 2, cap);
-    }
-    // Up to a quarter less: 200 leaves whose fabric comes up together do not knock together.
-    std::uniform_int_distribution<Duration::rep> jitter(0, delay.count() / 4);
+    const Duration delay = backoff(options_.backoff_first, cap, failures_, random_);
     state_ = State::BackingOff;
     ++failures_;
-    retry_at_ = now + delay - Duration(jitter(random_));
+    retry_at_ = now + delay;
     watch_at_ = now + options_.watch_interval;
     arm();
 }
