@@ -57,8 +57,12 @@ std::string host_name() {
     return name;
 }
 
+std::string name_of(const NodeConfig& node) {
+    return node.name.empty() ? host_name() : node.name;
+}
+
 std::string log_context(const NodeConfig& node) {
-    std::string context = fmt::format("node={}", node.name.empty() ? host_name() : node.name);
+    std::string context = fmt::format("node={}", name_of(node));
     if (!node.plane.empty()) {
         context += fmt::format(" plane={}", node.plane);
     }
@@ -187,14 +191,13 @@ private:
         if (options_.record.empty()) {
             return {};
         }
-        auto recorder =
-            Recorder::open(options_.record,
-                           {.version = options_.version,
-                            .node = config_->node.name.empty() ? host_name() : config_->node.name,
-                            .started = statedb::timestamp(io::now(), io::wall_offset()),
-                            .level = options_.level,
-                            .config = config_},
-                           [this](const Note& note) { log(note); });
+        auto recorder = Recorder::open(options_.record,
+                                       {.version = options_.version,
+                                        .node = name_of(config_->node),
+                                        .started = statedb::timestamp(io::now(), io::wall_offset()),
+                                        .level = options_.level,
+                                        .config = config_},
+                                       [this](const Note& note) { log(note); });
         if (!recorder) {
             return tl::unexpected(recorder.error());
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/recorder.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <string_view>

@@ -5,7 +5,6 @@
 // it is never the reason why anything else is late. What is in it is whole up to its end.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
